@@ -1,0 +1,1 @@
+"""BenchFill: a benchmark as an empirical measure over difficulty."""

@@ -1,0 +1,1 @@
+"""The prompts, one template a file, and their loader."""

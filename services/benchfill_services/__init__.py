@@ -1,0 +1,1 @@
+"""BenchFill as a service: command line, embedded Redis, reports."""

@@ -1,0 +1,1 @@
+"""Redis: the embedded server, and the memory, ledger and job records kept in it."""
