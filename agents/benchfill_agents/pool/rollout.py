@@ -1,0 +1,61 @@
+"""A rollout: one sampled answer of one model to one item, as the ledger keeps it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any, Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class RolloutKey(BaseModel):
+    """What makes two rollouts the same: whoever asks with the same key gets the answer kept."""
+
+    model_config = ConfigDict(frozen=True)
+
+    model: str = Field(description="SHA-256 of the litellm id and all parameters that are sent")
+    prompt: str = Field(description="SHA-256 of the prompt as sent, items' text left in")
+    item: str = Field(description="content hash of the item")
+    sample: int = Field(ge=0, description="index of the sample, from 0")
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 (hex) of the four parts."""
+        parts = json.dumps([self.model, self.prompt, self.item, self.sample]).encode()
+        return hashlib.sha256(parts).hexdigest()
+
+
+class Rollout(BaseModel):
+    """One answer received (or given up), with its score and what it cost."""
+
+    model_config = ConfigDict(frozen=True)
+
+    key: RolloutKey
+    model_name: str = Field(description="name of the model in the pool")
+    item_id: str
+    outcome: Literal["answered", "empty", "truncated", "refused", "failed"] = Field(
+        description="what came back once retries were spent; only `failed` has no answer"
+    )
+    text: str | None = Field(None, description="the reply as received; untrusted")
+    extracted: str | None = Field(None, description="the answer found in the reply")
+    correct: bool | None = Field(description="None when there is no answer to score")
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost: float | None = Field(None, description="US dollars; None when the price is not known")
+    seconds: float | None = Field(None, description="duration of the call that was answered")
+    attempts: int = Field(1, description="calls made, the last one included")
+    received_at: str = Field(description="ISO 8601, UTC")
+    error: str | None = Field(None, description="why it failed, without secrets")
+
+
+class LedgerStore(Protocol):
+    """Where rollouts are kept beyond this process, by the digest of their key."""
+
+    async def get_many(self, digests: list[str]) -> dict[str, dict[str, Any]]:
+        """Return the rollouts kept under these digests, as JSON objects."""
+        ...
+
+    async def put(self, digest: str, rollout: dict[str, Any]) -> None:
+        """Keep a rollout; the first one kept under a digest stays."""
+        ...
