@@ -1,0 +1,1 @@
+"""What tests share: stand-ins for what costs money, and nothing of our own."""
