@@ -1,0 +1,99 @@
+"""The way into Redis: the server of a URL, or the embedded one."""
+
+from __future__ import annotations
+
+import re
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from redis.asyncio import Redis
+from redis.asyncio.connection import BlockingConnectionPool
+from redis.asyncio.retry import Retry
+from redis.backoff import ExponentialWithJitterBackoff
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import RedisError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+
+from benchfill.errors import BenchFillError, InputError, InterruptedRunError
+
+from .embedded import embedded_valkey
+from .keys import SCHEMA, SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+_OPTION = "BENCHFILL_REDIS_URL"
+# Stricter than redis-py: a password with a raw @, / or # would end up in the address we print.
+_URL = re.compile(
+    r"(?:rediss?://(?:[^@/?#\s]*@)?(?P<host>(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::\d+)?)(?:/\d*)?"
+    r"|unix://(?:[^@/?#\s]*@)?(?P<path>/[^@?#]+))(?:\?[^#\s]*)?"
+)
+
+
+@asynccontextmanager
+async def connect(url: str | None, data_dir: Path) -> AsyncIterator[Redis]:
+    """Connect to the server of a URL or, without one, to the embedded server of a data folder.
+
+    Raises
+    ------
+    InputError
+        The server cannot be reached or used.
+    InterruptedRunError
+        The server was lost while it was in use.
+    """
+    where = f"the embedded Valkey of {data_dir}" if url is None else f"Redis at {_address(url)}"
+    opened = embedded_valkey(data_dir) if url is None else _remote(url)
+    try:
+        async with opened as redis:
+            await _check(redis, where)
+            yield redis
+    except (RedisConnectionError, RedisTimeoutError) as error:
+        raise InterruptedRunError(
+            f"{where} was lost ({_said(error)}); everything recorded is kept, run the same command "
+            "again to go on."
+        ) from error
+    except RedisError as error:
+        raise BenchFillError(f"{where} refused a command ({_said(error)}).") from error
+
+
+@asynccontextmanager
+async def _remote(url: str) -> AsyncIterator[Redis]:
+    # All we send may be sent twice, so a server that restarts is simply asked again.
+    retry = Retry(ExponentialWithJitterBackoff(cap=1.0, base=0.1), retries=3)
+    pool = BlockingConnectionPool.from_url(
+        url, decode_responses=True, timeout=None, retry=retry, socket_connect_timeout=5
+    )
+    async with Redis.from_pool(pool) as redis:
+        yield redis
+
+
+async def _check(redis: Redis, where: str) -> None:
+    try:
+        await redis.set(SCHEMA, SCHEMA_VERSION, nx=True)
+        found = str(await redis.get(SCHEMA))
+    except RedisError as error:
+        raise InputError(
+            f"{where} cannot be used ({_said(error)}); start it, or unset {_OPTION} to use the "
+            "embedded one."
+        ) from None
+    if found != str(SCHEMA_VERSION):
+        raise InputError(
+            f"{where} holds data of layout {found}, this version reads layout {SCHEMA_VERSION}; "
+            "use the version of BenchFill that wrote it, or another server or folder."
+        )
+
+
+def _address(url: str) -> str:
+    matched = _URL.fullmatch(url)
+    if matched is None:
+        raise InputError(
+            "is not a URL like redis://user:password@host:6379/0 or unix:///path/to/socket; "
+            "percent-encode special characters of the password.",
+            source=_OPTION,
+        )
+    return matched["host"] or matched["path"]
+
+
+def _said(error: RedisError) -> str:
+    return str(error).rstrip(".") or type(error).__name__

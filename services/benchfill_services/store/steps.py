@@ -1,0 +1,43 @@
+"""The record of a job's finished steps in Redis: what a killed run continues from."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from .keys import step_order, step_results
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
+# A script runs as one: no kill can part a result from its place in the order.
+_PUT = """
+if redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2]) == 1 then
+    redis.call('RPUSH', KEYS[2], ARGV[1])
+end
+"""
+
+
+class RedisSteps:
+    """A `StepRecord` of one job."""
+
+    def __init__(self, redis: Redis, job: str) -> None:
+        self._redis = redis
+        self._results, self._order = step_results(job), step_order(job)
+        self._put = redis.register_script(_PUT)
+
+    async def get(self, key: str) -> dict[str, Any] | None:
+        """See `StepRecord.get`."""
+        kept = await self._redis.hget(self._results, key)
+        if kept is None:
+            return None
+        result: dict[str, Any] = json.loads(kept)
+        return result
+
+    async def put(self, key: str, result: dict[str, Any]) -> None:
+        """See `StepRecord.put`."""
+        await self._put(keys=[self._results, self._order], args=[key, json.dumps(result)])
+
+    async def keys(self) -> tuple[str, ...]:
+        """See `StepRecord.keys`."""
+        return tuple(str(key) for key in await self._redis.lrange(self._order, 0, -1))
