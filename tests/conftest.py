@@ -6,10 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchfill_services.store.embedded import client_of
+from benchfill_services.store.server import EmbeddedServer
 from support.scripted_server import ScriptedServer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import AsyncIterator, Iterator
+    from pathlib import Path
+
+    from redis.asyncio import Redis
 
 
 @pytest.fixture
@@ -17,3 +22,19 @@ def scripted_server() -> Iterator[ScriptedServer]:
     """A provider that follows a script, over real HTTP."""
     with ScriptedServer() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def valkey_socket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The socket of a Valkey that runs as long as the tests do."""
+    server = EmbeddedServer(tmp_path_factory.mktemp("valkey"))
+    yield server.join()
+    server.leave()
+
+
+@pytest.fixture
+async def valkey(valkey_socket: Path) -> AsyncIterator[Redis]:
+    """A client of a real, empty Valkey."""
+    async with client_of(valkey_socket) as redis:
+        await redis.flushall()
+        yield redis

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _OPTION = "BENCHFILL_REDIS_URL"
+_MALFORMED = (
+    "is not a URL like redis://user:password@host:6379/0 or unix:///path/to/socket; "
+    "percent-encode special characters of the password."
+)
 # Stricter than redis-py: a password with a raw @, / or # would end up in the address we print.
 _URL = re.compile(
     r"(?:rediss?://(?:[^@/?#\s]*@)?(?P<host>(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::\d+)?)(?:/\d*)?"
@@ -61,9 +65,12 @@ async def connect(url: str | None, data_dir: Path) -> AsyncIterator[Redis]:
 async def _remote(url: str) -> AsyncIterator[Redis]:
     # All we send may be sent twice, so a server that restarts is simply asked again.
     retry = Retry(ExponentialWithJitterBackoff(cap=1.0, base=0.1), retries=3)
-    pool = BlockingConnectionPool.from_url(
-        url, decode_responses=True, timeout=None, retry=retry, socket_connect_timeout=5
-    )
+    try:
+        pool = BlockingConnectionPool.from_url(
+            url, decode_responses=True, timeout=None, retry=retry, socket_connect_timeout=5
+        )
+    except ValueError:  # its text may repeat parts of the URL
+        raise InputError(_MALFORMED, source=_OPTION) from None
     async with Redis.from_pool(pool) as redis:
         yield redis
 
@@ -87,11 +94,7 @@ async def _check(redis: Redis, where: str) -> None:
 def _address(url: str) -> str:
     matched = _URL.fullmatch(url)
     if matched is None:
-        raise InputError(
-            "is not a URL like redis://user:password@host:6379/0 or unix:///path/to/socket; "
-            "percent-encode special characters of the password.",
-            source=_OPTION,
-        )
+        raise InputError(_MALFORMED, source=_OPTION)
     return matched["host"] or matched["path"]
 
 

@@ -28,14 +28,20 @@ async def embedded_valkey(data_dir: Path) -> AsyncIterator[Redis]:
     server = EmbeddedServer(data_dir)
     try:
         path = await asyncio.to_thread(server.join)
-        # It waits for a free connection where the ordinary pool raises.
-        pool = BlockingConnectionPool(
+        async with client_of(path) as redis:
+            yield redis
+    finally:
+        await asyncio.to_thread(server.leave)
+
+
+def client_of(path: Path) -> Redis:
+    """Return a client of the server that listens on a socket."""
+    # Rollouts arrive by the thousand: this pool waits for a free connection, the usual one raises.
+    return Redis.from_pool(
+        BlockingConnectionPool(
             connection_class=UnixDomainSocketConnection,
             path=str(path),
             decode_responses=True,
             timeout=None,
         )
-        async with Redis.from_pool(pool) as redis:
-            yield redis
-    finally:
-        await asyncio.to_thread(server.leave)
+    )
