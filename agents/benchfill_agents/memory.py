@@ -20,8 +20,8 @@ class MemoryEntry(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     item: Item
-    z: float = Field(description="difficulty on the frozen z scale")
-    sd: float = Field(ge=0, description="posterior standard deviation of z")
+    z: float = Field(allow_inf_nan=False, description="difficulty on the frozen z scale")
+    sd: float = Field(ge=0, allow_inf_nan=False, description="posterior standard deviation of z")
     kind: Literal["original", "child"] = "original"
     parent: str | None = Field(None, description="id of the item a child was rewritten from")
 
