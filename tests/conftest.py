@@ -36,5 +36,7 @@ def valkey_socket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 async def valkey(valkey_socket: Path) -> AsyncIterator[Redis]:
     """A client of a real, empty Valkey."""
     async with client_of(valkey_socket) as redis:
+        # Thousands of writes a test: only the tests of durability wait for the disk.
+        await redis.config_set("appendfsync", "no")
         await redis.flushall()
         yield redis

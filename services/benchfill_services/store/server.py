@@ -19,7 +19,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -71,7 +71,8 @@ class EmbeddedServer:
                 return
             seat, self._seat = self._seat, None
             with seat, self._turn():
-                seat.close()
+                # Closing alone would leave the lock to processes that were forked off us.
+                fcntl.flock(seat, fcntl.LOCK_UN)
                 with (self._folder / "users.lock").open("a+") as users:
                     if _take(users):
                         self._end()
@@ -184,9 +185,13 @@ class EmbeddedServer:
             if _take(lock):
                 return
             lock.seek(0)
+            path = Path(lock.read())
             # NOSAVE is about snapshots, which are off; the append-only file is synced anyway.
-            _ask(Path(lock.read()), b"SHUTDOWN NOSAVE", seconds=_SHUTDOWN_SECONDS)
+            _ask(path, b"SHUTDOWN NOSAVE", seconds=_SHUTDOWN_SECONDS)
             self._wait_for_end(lock)
+        if path.parent != self._folder:
+            with suppress(OSError):  # an empty folder in the temporary folder harms nobody
+                path.parent.rmdir()
 
     def _wait_for_end(self, lock: IO[str]) -> None:
         deadline = time.monotonic() + _SHUTDOWN_SECONDS

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from benchfill_agents.memory import InMemoryMemory
 from benchfill_services.store.memory import RedisMemory
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     NewMemory = Callable[[], Memory]
 
 by_hypothesis = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 
@@ -103,6 +105,12 @@ async def test_z_comes_back_to_the_last_bit(new_memory, z) -> None:
     assert found.z.hex() == z.hex()
     below, above = await memory.neighbours(z, 1)
     assert (len(below), len(above)) == (0, 1)
+
+
+@pytest.mark.parametrize("z", [math.nan, math.inf, -math.inf])
+def test_a_difficulty_that_is_no_number_has_no_place(z) -> None:
+    with pytest.raises(ValidationError, match="finite"):
+        entry("a", z)
 
 
 async def test_benchmarks_live_side_by_side(valkey) -> None:
