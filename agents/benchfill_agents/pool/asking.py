@@ -1,0 +1,239 @@
+"""Asking for one rollout until it is answered: budget, retries, and what the outcome is."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
+from tenacity.wait import wait_random_exponential
+
+from benchfill.errors import BudgetExhaustedError, ProviderError
+from benchfill.items import Item
+
+from .calls import CallError, Reply, call
+from .config import LOCAL, PoolModel, Scoring
+from .failures import Failure
+from .ledger import Ledger
+from .prompting import SolvePrompt
+from .rollout import Rollout, RolloutKey
+from .scoring import extract, is_correct
+
+_LONGEST_WAIT = 60.0
+
+
+class Budget:
+    """How many calls may be made that a provider may charge for; None is no bound."""
+
+    def __init__(self, limit: int | None) -> None:
+        self.limit = limit
+        self.spent = 0
+
+    def take(self) -> None:
+        """Take one call. Raises BudgetExhaustedError before the call that would exceed it."""
+        if self.limit is not None and self.spent >= self.limit:
+            raise BudgetExhaustedError(
+                f"the budget of {self.limit} rollouts is spent; all answers received are kept, and "
+                "the same command with a new budget goes on from here."
+            )
+        self.spent += 1
+
+    def give_back(self) -> None:
+        """Return a call that the provider turned away, which costs nothing."""
+        self.spent -= 1
+
+
+@dataclass(frozen=True)
+class Order:
+    """A rollout that is to be bought."""
+
+    key: RolloutKey
+    model: PoolModel
+    item: Item
+    prompt: SolvePrompt
+
+
+class Asker:
+    """Asks for rollouts and records each in the ledger the moment it arrives."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        *,
+        scoring: Scoring,
+        budget: Budget,
+        local_api_base: str | None,
+        backoff: float,
+    ) -> None:
+        self._ledger = ledger
+        self._scoring = scoring
+        self._budget = budget
+        self._local_api_base = local_api_base
+        self._backoff = wait_random_exponential(multiplier=backoff, max=_LONGEST_WAIT)
+        self.retries: Counter[str] = Counter()
+        self.stopping = asyncio.Event()
+        """Once set, nobody waits for another try."""
+
+    async def ask(self, order: Order) -> Rollout:
+        """Return what came of the order, recorded; a `failed` one too.
+
+        Raises BudgetExhaustedError before a call that would exceed the budget, ProviderError when
+        the provider refuses for good.
+        """
+        tries = _Tries(order.model)
+        retrying = AsyncRetrying(
+            retry=retry_if_exception_type(_AskAgainError),
+            stop=tries.are_spent,
+            wait=self._wait,
+            sleep=self._sleep,
+            before_sleep=self._count,
+            reraise=True,
+        )
+        try:
+            rollout: Rollout = await retrying(self._ask_once, order, tries)
+        except _AskAgainError as error:
+            rollout = error.rollout
+        except BudgetExhaustedError:
+            if tries.made:
+                message = "the budget was spent before it was answered"
+                await self._ledger.record(_failed(order, tries, message))
+            raise
+        await self._ledger.record(rollout)
+        if tries.fatal is not None:
+            raise ProviderError(
+                f"model {order.model.name!r} refused the call: {tries.fatal.message}",
+                model=order.model.name,
+            )
+        return rollout
+
+    async def _ask_once(self, order: Order, tries: _Tries) -> Rollout:
+        if tries.made and self.stopping.is_set():
+            return _failed(order, tries, "the run stopped before it was answered")
+        if not tries.holds_budget:
+            self._budget.take()
+            tries.holds_budget = True
+        if not tries.made:
+            await self._ledger.begin(order.key)
+        tries.made += 1
+        model = order.model
+        api_base = self._local_api_base if model.api_base == LOCAL else model.api_base
+        try:
+            reply = await call(model, order.prompt, api_base=api_base, seed=_seed(order, tries))
+        except CallError as error:
+            return self._unanswered(order, tries, error.failure)
+        tries.holds_budget = False
+        rollout = self._read(order, tries, reply)
+        if rollout.outcome in {"empty", "truncated"}:
+            tries.replies += 1
+            raise _AskAgainError(rollout.outcome, rollout)
+        return rollout
+
+    def _unanswered(self, order: Order, tries: _Tries, failure: Failure) -> Rollout:
+        if failure.billed:
+            tries.holds_budget = False
+        if failure.retryable:
+            tries.failures += 1
+            rollout = _failed(order, tries, f"{failure.kind}: {failure.message}")
+            if tries.failures > order.model.retries:
+                self._release(tries)
+            raise _AskAgainError(failure.kind, rollout, retry_after=failure.retry_after)
+        self._release(tries)
+        if failure.kind == "content_policy":
+            return _failed(order, tries, failure.message).model_copy(update={"outcome": "refused"})
+        tries.fatal = failure
+        return _failed(order, tries, failure.message)
+
+    def _release(self, tries: _Tries) -> None:
+        if tries.holds_budget:
+            self._budget.give_back()
+            tries.holds_budget = False
+
+    def _read(self, order: Order, tries: _Tries, reply: Reply) -> Rollout:
+        """Say what a reply is worth. A refusal is no answer, so it gets no score."""
+        rollout = _failed(order, tries, None).model_copy(
+            update={
+                "text": reply.text,
+                "prompt_tokens": reply.prompt_tokens,
+                "completion_tokens": reply.completion_tokens,
+                "cost": reply.cost,
+                "seconds": reply.seconds,
+            }
+        )
+        if reply.refused:
+            return rollout.model_copy(update={"outcome": "refused"})
+        if not reply.text.strip():
+            cut = reply.finish_reason == "length"
+            outcome = "truncated" if cut else "empty"
+            return rollout.model_copy(update={"outcome": outcome, "correct": False})
+        found = extract(reply.text, style=order.model.style, scoring=self._scoring)
+        # A number that ends where the tokens end may be the beginning of a longer one.
+        if reply.finish_reason == "length" and (found is None or found.at_end):
+            return rollout.model_copy(update={"outcome": "truncated", "correct": False})
+        answer = found.answer if found is not None else None
+        correct = answer is not None and is_correct(answer, order.item.answer, self._scoring)
+        return rollout.model_copy(
+            update={"outcome": "answered", "extracted": answer, "correct": correct}
+        )
+
+    def _wait(self, state: RetryCallState) -> float:
+        error = state.outcome.exception() if state.outcome is not None else None
+        asked_for = error.retry_after if isinstance(error, _AskAgainError) else None
+        return max(self._backoff(state), asked_for or 0.0)
+
+    async def _sleep(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.stopping.wait(), timeout=seconds)
+
+    def _count(self, state: RetryCallState) -> None:
+        error = state.outcome.exception() if state.outcome is not None else None
+        if isinstance(error, _AskAgainError):
+            self.retries[error.kind] += 1
+
+
+class _AskAgainError(Exception):
+    """This try brought no answer; `rollout` is what is recorded if it was the last."""
+
+    def __init__(self, kind: str, rollout: Rollout, *, retry_after: float | None = None) -> None:
+        super().__init__(kind)
+        self.kind, self.rollout, self.retry_after = kind, rollout, retry_after
+
+
+@dataclass
+class _Tries:
+    """What has been tried for one order."""
+
+    model: PoolModel
+    made: int = 0
+    failures: int = 0
+    replies: int = 0
+    holds_budget: bool = False
+    fatal: Failure | None = None
+
+    def are_spent(self, state: RetryCallState) -> bool:  # noqa: ARG002 - tenacity's signature
+        """Whether no further try is due."""
+        asked_again = self.model.replies_asked_again
+        return self.failures > self.model.retries or self.replies > asked_again
+
+
+def _seed(order: Order, tries: _Tries) -> int | None:
+    """Give each sample its own seed; the same for all items would tie their answers together."""
+    seed = order.model.parameters.seed
+    if seed != "per_sample":
+        return seed
+    return (int(order.key.digest[:8], 16) + tries.replies) % 2**31
+
+
+def _failed(order: Order, tries: _Tries, error: str | None) -> Rollout:
+    return Rollout(
+        key=order.key,
+        model_name=order.model.name,
+        item_id=order.item.id,
+        outcome="failed",
+        correct=None,
+        attempts=max(tries.made, 1),
+        received_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        error=error,
+    )

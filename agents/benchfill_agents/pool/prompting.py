@@ -1,0 +1,51 @@
+"""What is sent to a model for an item: the few-shot text, or the turns of a chat."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from benchfill.items import Item
+from benchfill_prompts import load
+
+from .config import Example, PoolModel
+
+
+@dataclass(frozen=True)
+class Message:
+    """One turn of a chat."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True)
+class SolvePrompt:
+    """A prompt as sent: a text to complete, or messages."""
+
+    text: str | None = None
+    messages: tuple[Message, ...] = ()
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 (hex) of what is sent."""
+        turns = [[message.role, message.content] for message in self.messages]
+        return hashlib.sha256(json.dumps([self.text, turns]).encode()).hexdigest()
+
+
+def build_prompt(model: PoolModel, shots: Iterable[Example], item: Item) -> SolvePrompt:
+    """Build what this model is sent for an item. The item's text is inserted as it is."""
+    if model.style == "completion":
+        solved = "".join(f"{shot.question} {shot.answer}\n" for shot in shots)
+        text = load("solve_completion").render(shots=solved, question=item.question)
+        # Models continue a text that does not end in white space far better than one that does.
+        return SolvePrompt(text=text.rstrip())
+    template = load("solve_chat")
+    messages: list[Message] = []
+    for shot in shots:
+        messages.append(Message("user", template.render(question=shot.question).strip()))
+        messages.append(Message("assistant", shot.answer))
+    messages.append(Message("user", template.render(question=item.question).strip()))
+    return SolvePrompt(messages=tuple(messages))

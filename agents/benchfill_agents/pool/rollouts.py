@@ -1,0 +1,289 @@
+"""Rollouts: the pool's models answer items, each answer bought at most once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from benchfill.errors import BenchFillError, InputError, ProviderError
+from benchfill.items import Item
+
+from .asking import Asker, Budget, Order
+from .config import LOCAL, Pool, PoolModel
+from .ledger import Ledger
+from .local import local_server
+from .prompting import SolvePrompt, build_prompt
+from .rollout import Rollout, RolloutKey
+from .scoring import extract, is_correct, parse_number
+
+LOCAL_SLOTS = 12
+_FAILURES_IN_A_ROW = 8
+
+
+@dataclass(frozen=True)
+class RolloutRequest:
+    """One answer that is wanted: from a model of the pool (by name), to an item."""
+
+    model: str
+    item: Item
+    sample: int
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is."""
+
+    total: int
+    from_ledger: int
+    received: int
+    failed: int
+
+    @property
+    def done(self) -> int:
+        """Rollouts that need no more work."""
+        return self.from_ledger + self.received + self.failed
+
+
+class RolloutRunner:
+    """Gets rollouts from the ledger, and buys the ones that it lacks.
+
+    `budget` bounds the calls of this runner that a provider may charge for. `local_api_base` is
+    the address of the local server, if the pool needs it; `open_runner` starts one. `backoff` is
+    the longest first wait before another try, in seconds; it doubles from try to try.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        ledger: Ledger,
+        *,
+        budget: int | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+        local_api_base: str | None = None,
+        backoff: float = 1.0,
+    ) -> None:
+        if pool.needs_local_server and local_api_base is None:
+            raise ValueError("the pool needs the local server; use open_runner")
+        self._pool = pool
+        self._ledger = ledger
+        self._on_progress = on_progress
+        self._local_api_base = local_api_base
+        self._backoff = backoff
+        self._models = {model.name: model for model in pool.models}
+        self._prompts: dict[tuple[str, str], SolvePrompt] = {}
+        self._limits = _Limits(pool)
+        self.budget = Budget(budget)
+        self.retries: Counter[str] = Counter()
+        """Tries beyond the first so far, by what made them necessary."""
+
+    def key_of(self, request: RolloutRequest) -> RolloutKey:
+        """Return the key under which the ledger keeps this rollout."""
+        model = self._model(request.model)
+        return RolloutKey(
+            model=model.parameters_hash,
+            prompt=self._prompt(model, request.item).sha256,
+            item=request.item.content_hash,
+            sample=request.sample,
+        )
+
+    async def known(self, requests: Iterable[RolloutRequest]) -> tuple[Rollout, ...]:
+        """Return those of the rollouts that the ledger has; nothing is bought."""
+        wanted = [(request, self.key_of(request)) for request in requests]
+        found = await self._ledger.get_many(key for _, key in wanted)
+        return tuple(
+            self._labelled(found[key.digest], request)
+            for request, key in wanted
+            if key.digest in found
+        )
+
+    async def run(self, requests: Sequence[RolloutRequest]) -> tuple[Rollout, ...]:
+        """Return a rollout for each request, in their order.
+
+        Raises BudgetExhaustedError or ProviderError once the calls in flight have come back; what
+        was received is kept, and the next run gets it from the ledger.
+        """
+        self._check_references(requests)
+        keys = [self.key_of(request) for request in requests]
+        found = await self._ledger.get_many(keys)
+        orders = {
+            key.digest: self._order(request, key)
+            for request, key in zip(requests, keys, strict=True)
+            if key.digest not in found
+        }
+        if orders:
+            found |= await self._buy(list(orders.values()), from_ledger=len(found))
+        return tuple(
+            self._labelled(found[key.digest], request)
+            for request, key in zip(requests, keys, strict=True)
+        )
+
+    async def _buy(self, orders: list[Order], *, from_ledger: int) -> dict[str, Rollout]:
+        asker = Asker(
+            self._ledger,
+            scoring=self._pool.scoring,
+            budget=self.budget,
+            local_api_base=self._local_api_base,
+            backoff=self._backoff,
+        )
+        try:
+            return await _Purchase(
+                asker, self._limits, from_ledger=from_ledger, on_progress=self._on_progress
+            ).buy(orders)
+        finally:
+            self.retries += asker.retries
+
+    def _order(self, request: RolloutRequest, key: RolloutKey) -> Order:
+        model = self._model(request.model)
+        return Order(key, model, request.item, self._prompt(model, request.item))
+
+    def _model(self, name: str) -> PoolModel:
+        if name not in self._models:
+            raise InputError(f"the pool has no model {name!r}; it has {', '.join(self._models)}.")
+        return self._models[name]
+
+    def _prompt(self, model: PoolModel, item: Item) -> SolvePrompt:
+        place = (model.name, item.content_hash)
+        if place not in self._prompts:
+            self._prompts[place] = build_prompt(model, self._pool.shots_of(model), item)
+        return self._prompts[place]
+
+    def _check_references(self, requests: Sequence[RolloutRequest]) -> None:
+        """Refuse an item that cannot be scored before anything is paid for it."""
+        if self._pool.scoring != "numeric":
+            return
+        for request in requests:
+            if parse_number(request.item.answer) is None:
+                raise InputError(
+                    f"item {request.item.id!r} has the answer {request.item.answer[:80]!r}, which "
+                    "is not a number; correct it, or set `scoring: exact` in the pool file."
+                )
+
+    def _labelled(self, rollout: Rollout, request: RolloutRequest) -> Rollout:
+        """Score a kept answer as this pool scores, under the names that are used now."""
+        changes: dict[str, object] = {"model_name": request.model, "item_id": request.item.id}
+        if rollout.outcome == "answered" and rollout.text is not None:
+            style, scoring = self._model(request.model).style, self._pool.scoring
+            extracted = extract(rollout.text, style=style, scoring=scoring)
+            answer = extracted.answer if extracted else None
+            changes["extracted"] = answer
+            changes["correct"] = answer is not None and is_correct(
+                answer, request.item.answer, scoring
+            )
+        return rollout.model_copy(update=changes)
+
+
+class _Limits:
+    """How many calls may be out at a time, by model and by address."""
+
+    def __init__(self, pool: Pool) -> None:
+        limits = {LOCAL: LOCAL_SLOTS, **pool.limits}
+        self._by_base = {base: asyncio.Semaphore(limit) for base, limit in limits.items()}
+        self._by_model = {m.name: asyncio.Semaphore(m.max_concurrency) for m in pool.models}
+
+    @contextlib.asynccontextmanager
+    async def place(self, model: PoolModel) -> AsyncIterator[None]:
+        """Wait for a place, and hold it."""
+        shared = self._by_base.get(model.api_base or "")
+        async with self._by_model[model.name], shared or contextlib.nullcontext():
+            yield
+
+
+class _Purchase:
+    """One run's purchases: workers for each model, which stop at the first fatal error."""
+
+    def __init__(
+        self,
+        asker: Asker,
+        limits: _Limits,
+        *,
+        from_ledger: int,
+        on_progress: Callable[[Progress], None] | None,
+    ) -> None:
+        self._asker = asker
+        self._limits = limits
+        self._from_ledger = from_ledger
+        self._on_progress = on_progress
+        self._bought: dict[str, Rollout] = {}
+        self._failed = 0
+        self._failed_in_a_row: Counter[str] = Counter()
+        self._fatal: BenchFillError | None = None
+
+    async def buy(self, orders: list[Order]) -> dict[str, Rollout]:
+        """Return the rollouts by digest. A cancelled run drops the calls that are out."""
+        self._total = self._from_ledger + len(orders)
+        self._report()
+        by_model: dict[str, deque[Order]] = {}
+        for order in orders:
+            by_model.setdefault(order.model.name, deque()).append(order)
+        async with asyncio.TaskGroup() as group:
+            for queue in by_model.values():
+                for _ in range(min(queue[0].model.max_concurrency, len(queue))):
+                    group.create_task(self._work(queue))
+        if self._fatal is not None:
+            raise self._fatal
+        return self._bought
+
+    async def _work(self, queue: deque[Order]) -> None:
+        while queue and self._fatal is None:
+            order = queue.popleft()
+            async with self._limits.place(order.model):
+                if self._fatal is not None:
+                    return
+                try:
+                    rollout = await self._asker.ask(order)
+                except BenchFillError as error:
+                    self._stop(error)
+                    return
+            self._note(order, rollout)
+
+    def _note(self, order: Order, rollout: Rollout) -> None:
+        self._bought[order.key.digest] = rollout
+        name = order.model.name
+        if rollout.outcome == "failed":
+            self._failed += 1
+            self._failed_in_a_row[name] += 1
+        else:
+            self._failed_in_a_row[name] = 0
+        self._report()
+        # A server that is down would otherwise cost hours of waiting, one rollout after another.
+        if self._failed_in_a_row[name] >= _FAILURES_IN_A_ROW:
+            self._stop(
+                ProviderError(
+                    f"model {name!r} failed {_FAILURES_IN_A_ROW} times in a row, each after all "
+                    f"retries ({rollout.error}); all answers received are kept, run the same "
+                    "command again when it is back.",
+                    model=name,
+                    retryable=True,
+                )
+            )
+
+    def _stop(self, error: BenchFillError) -> None:
+        self._fatal = self._fatal or error
+        self._asker.stopping.set()
+
+    def _report(self) -> None:
+        if self._on_progress is not None:
+            received = len(self._bought) - self._failed
+            self._on_progress(Progress(self._total, self._from_ledger, received, self._failed))
+
+
+@contextlib.asynccontextmanager
+async def open_runner(
+    pool: Pool,
+    ledger: Ledger,
+    *,
+    budget: int | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> AsyncIterator[RolloutRunner]:
+    """Give a runner, with the local server running for as long as it is used if it is needed."""
+    async with contextlib.AsyncExitStack() as stack:
+        api_base: str | None = None
+        if pool.needs_local_server:
+            slots = pool.limits.get(LOCAL, LOCAL_SLOTS)
+            api_base = await stack.enter_async_context(local_server(parallel=slots))
+        yield RolloutRunner(
+            pool, ledger, budget=budget, on_progress=on_progress, local_api_base=api_base
+        )
