@@ -38,7 +38,7 @@ class Request:
 
     path: str
     body: dict[str, Any]
-    headers: dict[str, str] = field(repr=False)
+    headers: dict[str, str] = field(repr=False)  # names in lower case
     received_at: float
 
     @property

@@ -152,7 +152,7 @@ class ScriptedServer:
             path=request.path,
             model=request.model,
             body=request.body,
-            header_names=tuple(sorted(name.lower() for name in request.headers)),
+            header_names=tuple(sorted(request.headers)),
             received_at=request.received_at,
             finished_at=time.time(),
             status=reply.status,
@@ -210,7 +210,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        headers = dict(self.headers.items())
+        headers = {name.lower(): value for name, value in self.headers.items()}
         request = Request(self.path, json.loads(raw), headers, received_at=time.time())
         if self.path not in {"/v1/chat/completions", "/v1/completions"}:
             self._send(json.dumps(error_body(404, "no such page")).encode(), Reply(status=404))
