@@ -1,0 +1,5 @@
+"""Readers of result files."""
+
+from .delimited import read_responses
+
+__all__ = ["read_responses"]

@@ -1,0 +1,232 @@
+"""The 1PL posterior with the difficulties integrated out.
+
+Given abilities and hyper-parameters the difficulties are independent, so each is integrated on a
+grid, and what remains is a density of the abilities, ``mu_b`` and ``log s_b`` with an exact
+gradient and Hessian (Louis 1982, doi:10.1111/j.2517-6161.1982.tb01203.x). Its cost grows with the
+number of distinct item patterns, not of items. docs/method, section 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import logsumexp
+
+from .model import B_SCALE, MU_SCALE, ItemPatterns, response_curves
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .model import ResponseCurves
+
+END_MASS = 1e-6
+_CHUNK = 1 << 22  # floats of scratch memory in the Hessian
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Abilities (J,) and the hyper-parameters of the difficulties."""
+
+    theta: NDArray[np.float64]
+    mu_b: float
+    log_s_b: float
+
+    @property
+    def s_b(self) -> float:
+        """Standard deviation of the difficulties."""
+        return float(np.exp(self.log_s_b))
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Density, derivatives in (theta, mu_b, log s_b), and the difficulties given them.
+
+    ``value`` is the log density up to a constant, ``gradient`` (J+2,), ``hessian`` (J+2, J+2);
+    ``b`` and ``b_variance`` (R,) are the conditional mean and variance of a row's difficulty and
+    ``b_slope`` (R, J+2) the derivative of that mean.
+    """
+
+    value: float
+    gradient: NDArray[np.float64]
+    hessian: NDArray[np.float64]
+    b: NDArray[np.float64]
+    b_variance: NDArray[np.float64]
+    b_slope: NDArray[np.float64]
+
+
+class CollapsedPosterior:
+    """Log density of the abilities and the hyper-parameters, without the prior of theta."""
+
+    def __init__(self, patterns: ItemPatterns) -> None:
+        self.patterns = patterns
+        self._classes = [_GuessClass.of(patterns, g) for g in np.unique(patterns.guessing)]
+
+    def grid(self, *points: Parameters) -> NDArray[np.float64]:
+        """Return difficulties, equally spaced, that are wide and fine enough at all points.
+
+        The step is at most half the smallest standard deviation that a difficulty can have; the
+        ends are moved out until no row has more than 1e-6 of its mass in an end cell, judged at
+        the points with the smallest and the largest ``s_b``.
+        """
+        ordered = sorted(points, key=lambda point: point.log_s_b)
+        information = self.patterns.n.sum(1).max() / 4
+        smallest = ordered[0].s_b
+        step = min(0.5 / np.sqrt(information + smallest**-2), smallest / 4)
+        reach = 6.0
+        while True:
+            low = min(point.mu_b - reach * point.s_b for point in points)
+            high = max(point.mu_b + reach * point.s_b for point in points)
+            grid = np.arange(low, high + step, step, dtype=np.float64)
+            judged = {id(point): point for point in (ordered[0], ordered[-1])}.values()
+            ends = [self.conditional(point, grid)[1][:, [0, -1]] for point in judged]
+            if max(mass.max() for mass in ends) < END_MASS:
+                return grid
+            reach += 2.0
+
+    def conditional(
+        self, at: Parameters, grid: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the rows' log marginal likelihoods (R,) and masses on the grid (R, G)."""
+        log_density = np.empty((len(self.patterns.weight), len(grid)))
+        for group in self._classes:
+            curves = response_curves(at.theta[:, None] - grid, group.guessing)
+            log_density[group.rows] = (
+                group.correct @ curves.log_p + (group.n - group.correct) @ curves.log_q
+            )
+        log_density += _log_normal(grid, at.mu_b, at.s_b) + np.log(grid[1] - grid[0])
+        total = logsumexp(log_density, axis=1)
+        return total, np.exp(log_density - total[:, None])
+
+    def value(self, at: Parameters, grid: NDArray[np.float64]) -> float:
+        """Return the log density."""
+        total, _ = self.conditional(at, grid)
+        return float(self.patterns.weight @ total) + _log_hyper_prior(at)
+
+    def moments(self, at: Parameters, grid: NDArray[np.float64]) -> Moments:
+        """Return the log density, its derivatives, and the difficulties' conditional moments.
+
+        With u the complete-data score (derivatives of a row's log density in theta, mu, log s) the
+        gradient is the sum of E[u] over the items and the Hessian of E[u u'] - E[u] E[u]' + E[du].
+        """
+        total, mass = self.conditional(at, grid)
+        weight, j = self.patterns.weight, len(at.theta)
+        away = (grid - at.mu_b) / at.s_b
+        hyper = np.stack([away / at.s_b, away**2 - 1])
+        score, score_b = np.empty((len(mass), j + 2)), np.empty((len(mass), j + 2))
+        score[:, j:], score_b[:, j:] = mass @ hyper.T, mass @ (hyper * grid).T
+        hessian = np.zeros((j + 2, j + 2))
+        gradient = np.zeros(j + 2)
+        for group in self._classes:
+            curves = response_curves(at.theta[:, None] - grid, group.guessing)
+            held = mass[group.rows]
+            score[group.rows, :j] = group.expected_score(held, curves)
+            score_b[group.rows, :j] = group.expected_score(held * grid, curves)
+            weighted = held * weight[group.rows, None]
+            hessian += group.score_products(weighted, curves, hyper)
+            hessian[np.arange(j), np.arange(j)] += group.curvature(weighted, curves)
+            gradient[:j] += weight[group.rows] @ group.constant
+        hessian -= (score * weight[:, None]).T @ score
+        spread = weight @ mass
+        hessian[j, j] -= spread.sum() / at.s_b**2
+        hessian[[j, j + 1], [j + 1, j]] -= 2 * (spread @ away) / at.s_b
+        hessian[j + 1, j + 1] -= 2 * (spread @ away**2)
+        gradient += weight @ score
+        _add_hyper_prior(at, gradient, hessian)
+        b = mass @ grid
+        return Moments(
+            value=float(weight @ total) + _log_hyper_prior(at),
+            gradient=gradient,
+            hessian=hessian,
+            b=b,
+            b_variance=mass @ grid**2 - b**2,
+            b_slope=score_b - b[:, None] * score,
+        )
+
+
+@dataclass(frozen=True)
+class _GuessClass:
+    """Rows with the same guessing probability, and those of them whose scores vary alike.
+
+    A row's score in theta_j is ``y d_log_p + (n - y) d_log_q``. Without guessing that is the
+    constant y plus ``n d_log_q``: rows with the same n-vector vary alike, which is what keeps the
+    Hessian cheap when all items were given to the same models.
+    """
+
+    guessing: float
+    rows: NDArray[np.int64]
+    correct: NDArray[np.float64]
+    n: NDArray[np.float64]
+    constant: NDArray[np.float64]
+    alike_p: NDArray[np.float64]
+    alike_q: NDArray[np.float64]
+    alike: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, patterns: ItemPatterns, guessing: float) -> _GuessClass:
+        rows = np.flatnonzero(patterns.guessing == guessing)
+        correct, n = patterns.correct[rows], patterns.n[rows]
+        constant = correct if guessing == 0 else np.zeros_like(correct)
+        varying = np.concatenate([correct - constant, n - correct + constant], axis=1)
+        distinct, alike = np.unique(varying, axis=0, return_inverse=True)
+        alike_p, alike_q = np.split(distinct, 2, axis=1)
+        return cls(float(guessing), rows, correct, n, constant, alike_p, alike_q, alike.reshape(-1))
+
+    def expected_score(
+        self, mass: NDArray[np.float64], curves: ResponseCurves
+    ) -> NDArray[np.float64]:
+        """Sum the varying part of the score over a mass (R, G); shape (R, J)."""
+        expected: NDArray[np.float64] = self.alike_q[self.alike] * (mass @ curves.d_log_q.T)
+        if self.guessing > 0:
+            expected += self.alike_p[self.alike] * (mass @ curves.d_log_p.T)
+        return expected
+
+    def score_products(
+        self,
+        weighted: NDArray[np.float64],
+        curves: ResponseCurves,
+        hyper: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        """Sum the products of the scores over a weighted mass (R, G); shape (J+2, J+2)."""
+        held = np.zeros((len(self.alike_q), weighted.shape[1]))
+        np.add.at(held, self.alike, weighted)
+        models = self.n.shape[1]
+        size = max(1, _CHUNK // ((models + 2) * weighted.shape[1]))
+        products = np.zeros((models + 2, models + 2))
+        for start in range(0, len(held), size):
+            part = slice(start, start + size)
+            u = np.empty((len(held[part]), models + 2, weighted.shape[1]))
+            u[:, :models] = self.alike_q[part, :, None] * curves.d_log_q
+            if self.guessing > 0:
+                u[:, :models] += self.alike_p[part, :, None] * curves.d_log_p
+            u[:, models:] = hyper
+            products += np.tensordot(u * held[part, None, :], u, axes=([0, 2], [0, 2]))
+        return products
+
+    def curvature(
+        self, weighted: NDArray[np.float64], curves: ResponseCurves
+    ) -> NDArray[np.float64]:
+        """Sum the second derivatives in each theta_j over a weighted mass (R, G); shape (J,)."""
+        right = (self.correct.T @ weighted) * curves.dd_log_p
+        wrong = ((self.n - self.correct).T @ weighted) * curves.dd_log_q
+        total: NDArray[np.float64] = (right + wrong).sum(1)
+        return total
+
+
+def _log_normal(x: NDArray[np.float64], mean: float, sd: float) -> NDArray[np.float64]:
+    return -0.5 * ((x - mean) / sd) ** 2 - np.log(sd) - 0.5 * np.log(2 * np.pi)
+
+
+def _log_hyper_prior(at: Parameters) -> float:
+    """Priors of mu_b and s_b, the latter as a density of log s_b."""
+    return -0.5 * (at.mu_b / MU_SCALE) ** 2 - 0.5 * (at.s_b / B_SCALE) ** 2 + at.log_s_b
+
+
+def _add_hyper_prior(
+    at: Parameters, gradient: NDArray[np.float64], hessian: NDArray[np.float64]
+) -> None:
+    gradient[-2] -= at.mu_b / MU_SCALE**2
+    gradient[-1] += 1 - (at.s_b / B_SCALE) ** 2
+    hessian[-2, -2] -= 1 / MU_SCALE**2
+    hessian[-1, -1] -= 2 * (at.s_b / B_SCALE) ** 2

@@ -1,0 +1,130 @@
+"""The Bayesian one-parameter logistic (1PL, Rasch) model: priors, items' data, response function.
+
+``P(Y=1) = g_i + (1 - g_i) sigmoid(theta_j - b_i)``, with a known guessing probability ``g_i``.
+Priors: ``theta ~ ZeroSumNormal(s_theta)``, ``s_theta ~ HalfNormal(2)``; ``b_i ~ N(mu_b, s_b)``,
+``mu_b ~ N(0, 2.5)``, ``s_b ~ HalfNormal(2.5)``. The zero sum of theta fixes the location, the slope
+of 1 the scale (docs/method, section 2).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import expit
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from ..responses import ResponseMatrix
+
+THETA_SCALE = 2.0
+MU_SCALE = 2.5
+B_SCALE = 2.5
+
+
+@dataclass(frozen=True)
+class ItemPatterns:
+    """Items with equal data, merged into rows.
+
+    Without guessing the total is sufficient for b, also with missing cells, so a row stands for all
+    items with the same n-vector and total, and holds the *mean* of their successes: the likelihood
+    is linear in them, so the sum over the row's items is exact. With guessing a row stands for
+    items with the same n, successes and guessing probability.
+
+    Parameters
+    ----------
+    correct, n
+        Successes and rollouts, shape (R, J).
+    guessing
+        Guessing probability of each row, shape (R,).
+    weight
+        Number of items in each row, shape (R,).
+    row
+        Row of each item, shape (I,).
+    """
+
+    correct: NDArray[np.float64]
+    n: NDArray[np.float64]
+    guessing: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    row: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, responses: ResponseMatrix, guessing: NDArray[np.float64]) -> ItemPatterns:
+        """Merge the items of a matrix; `guessing` has shape (I,)."""
+        correct, n = responses.correct.T, responses.n.T
+        totals = np.asarray(correct.sum(1, dtype=np.int64))[:, None]
+        guess_class = np.unique(guessing, return_inverse=True)[1].reshape(-1, 1)
+        detail = np.where(guessing[:, None] > 0, correct, 0)
+        data = np.concatenate([guess_class, totals, n, detail], axis=1).astype(np.int32)
+        rows = np.ascontiguousarray(data).view(f"V{data.shape[1] * data.itemsize}").ravel()
+        _, first, row, weight = np.unique(
+            rows, return_index=True, return_inverse=True, return_counts=True
+        )
+        row = row.reshape(-1)
+        mean = np.stack(
+            [np.bincount(row, weights=one, minlength=len(first)) for one in responses.correct], 1
+        )
+        return cls(
+            correct=mean / weight[:, None],
+            n=n[first].astype(np.float64),
+            guessing=guessing[first],
+            weight=weight.astype(np.float64),
+            row=row,
+        )
+
+
+@dataclass(frozen=True)
+class ResponseCurves:
+    """Logarithms of P(Y=1) and P(Y=0) on a grid, with derivatives in theta; each of one shape."""
+
+    log_p: NDArray[np.float64]
+    log_q: NDArray[np.float64]
+    d_log_p: NDArray[np.float64]
+    d_log_q: NDArray[np.float64]
+    dd_log_p: NDArray[np.float64]
+    dd_log_q: NDArray[np.float64]
+
+
+def response_curves(logit: NDArray[np.float64], guessing: float) -> ResponseCurves:
+    """Evaluate the response function where ``theta - b`` is `logit` (any shape)."""
+    s = expit(logit)
+    log_q = np.log1p(-guessing) - np.logaddexp(0.0, logit)
+    if guessing == 0:
+        return ResponseCurves(
+            log_p=-np.logaddexp(0.0, -logit),
+            log_q=log_q,
+            d_log_p=1 - s,
+            d_log_q=-s,
+            dd_log_p=-s * (1 - s),
+            dd_log_q=-s * (1 - s),
+        )
+    p = guessing + (1 - guessing) * s
+    slope = s * (1 - s)
+    d_log_p = (1 - guessing) * slope / p
+    return ResponseCurves(
+        log_p=np.log(p),
+        log_q=log_q,
+        d_log_p=d_log_p,
+        d_log_q=-s,
+        dd_log_p=d_log_p * (1 - 2 * s) - d_log_p**2,
+        dd_log_q=-slope,
+    )
+
+
+def guessing_vector(responses: ResponseMatrix, guessing: ArrayLike) -> NDArray[np.float64]:
+    """Return one guessing probability an item, shape (I,), from a number or a vector.
+
+    Raises
+    ------
+    ValueError
+        A value outside [0, 1), or a vector of another length.
+    """
+    given = np.asarray(guessing, dtype=np.float64)
+    if given.ndim and given.shape != (len(responses.items),):
+        raise ValueError(f"guessing has shape {given.shape}, expected ({len(responses.items)},)")
+    if not ((given >= 0) & (given < 1)).all():
+        raise ValueError("guessing probabilities must lie in [0, 1)")
+    return np.broadcast_to(given, (len(responses.items),)).astype(np.float64)
