@@ -7,20 +7,24 @@ import contextlib
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
 from tenacity.wait import wait_random_exponential
 
 from benchfill.errors import BudgetExhaustedError, ProviderError
-from benchfill.items import Item
 
 from .calls import CallError, Reply, call
 from .config import LOCAL, PoolModel, Scoring
-from .failures import Failure
-from .ledger import Ledger
-from .prompting import SolvePrompt
 from .rollout import Rollout, RolloutKey
 from .scoring import extract, is_correct
+
+if TYPE_CHECKING:
+    from benchfill.items import Item
+
+    from .failures import Failure
+    from .ledger import Ledger
+    from .prompting import SolvePrompt
 
 _LONGEST_WAIT = 60.0
 
@@ -194,7 +198,7 @@ class Asker:
 
 
 class _AskAgainError(Exception):
-    """This try brought no answer; `rollout` is what is recorded if it was the last."""
+    """A try brought no answer; `rollout` is what is recorded if it was the last."""
 
     def __init__(self, kind: str, rollout: Rollout, *, retry_after: float | None = None) -> None:
         super().__init__(kind)

@@ -7,14 +7,17 @@ import functools
 import os
 import time
 from dataclasses import dataclass
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchfill.errors import InputError
 
 from .config import LOCAL, PoolModel
 from .failures import Failure, classify
-from .prompting import SolvePrompt
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from .prompting import SolvePrompt
 
 _NO_KEY = "no-key"
 
@@ -46,7 +49,6 @@ def load_litellm() -> ModuleType:
     import litellm  # noqa: PLC0415 - takes seconds, and reading a pool file must not pay for it
 
     litellm.suppress_debug_info = True
-    litellm.set_verbose = False
     # httpx closes what is left open at exit; litellm's other transport complains instead.
     litellm.disable_aiohttp_transport = True
     return litellm
@@ -125,10 +127,11 @@ def _reply(response: Any, *, seconds: float, cost: float | None) -> Reply:
         refused = choice.finish_reason == "content_filter" or bool(
             getattr(message, "refusal", None)
         )
-        if text is not None and not isinstance(text, str):
-            raise TypeError(f"text is {type(text).__name__}")
     except (AttributeError, IndexError, TypeError) as error:
         raise CallError(Failure("malformed", f"unexpected reply ({error})", billed=True)) from None
+    if not isinstance(text, str | None):
+        message = f"unexpected reply (its text is {type(text).__name__})"
+        raise CallError(Failure("malformed", message, billed=True))
     usage = getattr(response, "usage", None)
     return Reply(
         text=text or (getattr(message, "refusal", None) or ""),

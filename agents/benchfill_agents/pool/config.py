@@ -271,10 +271,9 @@ class _StrictLoader(yaml.SafeLoader):
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
-            event = self.peek_event()
             raise yaml.MarkedYAMLError(
                 problem="aliases are not supported; write the values out",
-                problem_mark=event.start_mark,
+                problem_mark=self.peek_event().start_mark,  # type: ignore[no-untyped-call]
             )
         return super().compose_node(parent, index)
 

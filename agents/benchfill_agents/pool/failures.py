@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import httpx
 import openai
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 FailureKind = Literal[
     "rate_limit", "server", "timeout", "connection", "malformed", "content_policy", "fatal"
 ]
-_RETRYABLE_STATUS = {408: "timeout", 409: "server", 425: "server", 429: "rate_limit"}
+_RETRYABLE_STATUS: dict[int, FailureKind] = {
+    408: "timeout",
+    409: "server",
+    425: "server",
+    429: "rate_limit",
+}
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|key|gsk|xai|hf)[-_][A-Za-z0-9_*.\-]{6,}|Bearer\s+\S+")
+_TIMEOUTS = (openai.APITimeoutError, httpx.TimeoutException, TimeoutError)
+_LOST = (openai.APIConnectionError, httpx.TransportError)
 _MAX_MESSAGE = 240
+_POLICY = re.compile(r"content[ _-]?(?:policy|filter|management)", re.IGNORECASE)
 _MAX_RETRY_AFTER = 120.0
 
 
@@ -38,23 +48,21 @@ class Failure:
 def classify(error: BaseException, secret: str | None = None) -> Failure:
     """Say what an exception out of litellm means; litellm's own status codes hide some of it."""
     message = _clean(error, secret)
-    for cause in _chain(error):
-        match cause:
-            case openai.APIStatusError():
-                kind = _kind_of_status(cause, message)
-                return Failure(kind, message, billed=False, retry_after=_retry_after(cause))
-            case openai.APITimeoutError() | TimeoutError() | httpx.TimeoutException():
-                return Failure("timeout", message or "no reply in time", billed=True)
-            case httpx.ConnectError():
-                return Failure("connection", message, billed=False)
-            case httpx.TransportError():
-                return Failure("connection", message, billed=True)
     chain = list(_chain(error))
-    # litellm words an absent key as an internal error of the provider.
-    if any(type(cause) is openai.OpenAIError for cause in chain):
+    for cause in chain:
+        if isinstance(cause, openai.APIStatusError):
+            kind = _kind_of_status(cause, message)
+            return Failure(kind, message, billed=False, retry_after=_retry_after(cause))
+    if any(isinstance(cause, _TIMEOUTS) for cause in chain):
+        return Failure("timeout", message or "no reply in time", billed=True)
+    if any(isinstance(cause, _LOST) for cause in chain):
+        refused = any(isinstance(cause, httpx.ConnectError) for cause in chain)
+        return Failure("connection", message, billed=not refused)
+    # litellm words an absent key as an internal error of the provider; a wrong id is a 400 of its
+    # own making, with no answer of a provider behind it.
+    no_key = any(type(cause) is openai.OpenAIError for cause in chain)
+    if no_key or getattr(error, "status_code", None) in {400, 401, 403, 404}:
         return Failure("fatal", message, billed=False)
-    if any(isinstance(cause, openai.APIConnectionError) for cause in chain):
-        return Failure("connection", message, billed=True)
     return Failure("malformed", message, billed=True)
 
 
@@ -67,7 +75,7 @@ def _kind_of_status(error: openai.APIStatusError, message: str) -> FailureKind:
     if status == 429 and "insufficient_quota" in str(error.body):
         return "fatal"
     if status in _RETRYABLE_STATUS:
-        return _RETRYABLE_STATUS[status]  # type: ignore[return-value]
+        return _RETRYABLE_STATUS[status]
     if status >= 500:
         return "server"
     return "malformed" if status < 400 else "fatal"

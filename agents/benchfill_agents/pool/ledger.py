@@ -7,13 +7,17 @@ when it was given up. Only received answers go to the store: a failed one is ask
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
-from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from benchfill.errors import BenchFillError
 
 from .rollout import LedgerStore, Rollout, RolloutKey
 from .spool import Spool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import TracebackType
 
 _BATCH = 1000
 
@@ -90,7 +94,13 @@ class Ledger:
         digest = rollout.key.digest
         await self._spool.append({"event": "received", "rollout": content})
         self._received.setdefault(digest, rollout)
-        await self._store.put(digest, content)
+        try:
+            await self._store.put(digest, content)
+        except Exception as error:
+            raise BenchFillError(
+                f"the store did not take an answer ({type(error).__name__}: {error}); it is kept "
+                "in the spool, and goes to the store at the next run."
+            ) from error
 
     def _replay(self, record: dict[str, Any]) -> None:
         match record["event"]:

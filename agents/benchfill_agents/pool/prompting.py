@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from benchfill.items import Item
 from benchfill_prompts import load
 
-from .config import Example, PoolModel
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from benchfill.items import Item
+
+    from .config import Example, PoolModel
 
 
 @dataclass(frozen=True)

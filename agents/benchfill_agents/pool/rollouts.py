@@ -5,19 +5,24 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from benchfill.errors import BenchFillError, InputError, ProviderError
-from benchfill.items import Item
 
 from .asking import Asker, Budget, Order
 from .config import LOCAL, Pool, PoolModel
-from .ledger import Ledger
 from .local import local_server
 from .prompting import SolvePrompt, build_prompt
 from .rollout import Rollout, RolloutKey
 from .scoring import extract, is_correct, parse_number
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+
+    from benchfill.items import Item
+
+    from .ledger import Ledger
 
 LOCAL_SLOTS = 12
 _FAILURES_IN_A_ROW = 8
@@ -55,7 +60,7 @@ class RolloutRunner:
     the longest first wait before another try, in seconds; it doubles from try to try.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - keyword-only but for two
         self,
         pool: Pool,
         ledger: Ledger,

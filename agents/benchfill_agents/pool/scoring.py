@@ -10,8 +10,10 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from .config import Scoring, Style
+if TYPE_CHECKING:
+    from .config import Scoring, Style
 
 # A number: sign, digits with or without thousands separators, decimals, or a simple fraction.
 _UNSIGNED = r"(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]+)(?:\.[0-9]+)?|\.[0-9]+"

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from filelock import FileLock, Timeout
 
 from benchfill.errors import BenchFillError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 
 class Spool:
