@@ -11,7 +11,8 @@ import openai
 from benchfill.errors import ProviderError
 
 _KEY_LIKE = re.compile(
-    r"(?i:bearer\s+\S+)|\b(?:sk|pk|rk|gsk|xai|hf|key|AIza)[-_]?[A-Za-z0-9*][-_A-Za-z0-9*]{7,}"
+    r"(?i:bearer\s+\S+)|\bAIza[-_A-Za-z0-9]{8,}"
+    r"|\b(?:sk|pk|rk|gsk|xai|hf|key)[-_](?=[-_a-z*]*[0-9A-Z*])[-_A-Za-z0-9*]{8,}"
 )
 _RETRYABLE_STATUS = frozenset({408, 409, 425, 429})
 _OUT_OF_CREDIT = ("insufficient_quota", "billing", "credit balance")

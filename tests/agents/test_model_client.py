@@ -19,6 +19,7 @@ from autogen_core.models import (
     CreateResult,
     FunctionExecutionResult,
     FunctionExecutionResultMessage,
+    LLMMessage,
     SystemMessage,
     UserMessage,
 )
@@ -56,7 +57,7 @@ def _client(server: ScriptedServer, **more: Any) -> LiteLLMChatCompletionClient:
 
 async def test_create(scripted_server: ScriptedServer) -> None:
     client = _client(scripted_server, parameters={"temperature": 0.5})
-    messages = [SystemMessage(content="Calculate."), *QUESTION]
+    messages: list[LLMMessage] = [SystemMessage(content="Calculate."), *QUESTION]
     result = await client.create(messages)
     assert (result.content, result.finish_reason, result.logprobs) == ("7", "stop", None)
     body = scripted_server.records[0].body
@@ -185,7 +186,7 @@ async def test_round_robin_of_two(scripted_server: ScriptedServer, stream: bool)
     agents = [AssistantAgent(name, client, model_client_stream=stream) for name in ("one", "two")]
     team = RoundRobinGroupChat(list(agents), termination_condition=MaxMessageTermination(5))
     result = await team.run(task="Talk.")
-    said = [message.to_text() for message in result.messages]  # type: ignore[union-attr]
+    said = [message.to_text() for message in result.messages]
     assert said == ["Talk.", "2 heard", "3 heard", "4 heard", "5 heard"]
 
 

@@ -16,7 +16,7 @@ def _limited(retry_after: str) -> openai.RateLimitError:
     response = httpx.Response(
         429, headers={"retry-after": retry_after}, request=httpx.Request("POST", "http://x")
     )
-    return openai.RateLimitError("slow down", response=response, body=None)
+    return openai.RateLimitError("slow down", response=response, body=None)  # type: ignore[arg-type]
 
 
 def test_retry_after_as_a_date() -> None:
@@ -47,7 +47,7 @@ def test_keys_are_taken_out(text: str) -> None:
 
 
 def test_ordinary_words_stay() -> None:
-    text = "the keyboard of task-oriented models has a high flow; check api_base"
+    text = "the keyboard of task-oriented models needs skills-based prompts; check key_of_the_model"
     assert without_keys(text) == text
 
 
