@@ -1,1 +1,66 @@
-"""BenchFill: a benchmark as an empirical measure over difficulty."""
+"""BenchFill: a benchmark as an empirical measure over difficulty.
+
+NumPy, SciPy and PyMC alone: no agent, no network, no Redis, no web.
+
+>>> import benchfill as bf
+>>> fit = bf.fit_1pl(bf.read_responses("responses.csv"), engine="map")  # doctest: +SKIP
+>>> bf.diagnose(fit).gaps[0].verdict  # doctest: +SKIP
+'empty'
+"""
+
+from .child import ChildPosterior, MaximumLikelihood, child_mle, child_posterior
+from .diagnosis import Diagnosis, diagnose
+from .errors import (
+    BenchFillError,
+    BudgetExhaustedError,
+    FitError,
+    InputError,
+    InterruptedRunError,
+    ProviderError,
+)
+from .formats import read_responses
+from .formats.delimited import write_responses
+from .gaps import Gap, find_gaps
+from .items import Item, Slot, Template, read_items
+from .measure import DifficultyScale, max_gap, spacings, top_k_sum
+from .onepl import Check, Draws, Fit1PL, checks, fit_1pl
+from .responses import ResponseMatrix
+from .targets import Beta, Empirical, Target, Uniform, parse_target
+
+__all__ = [
+    "BenchFillError",
+    "Beta",
+    "BudgetExhaustedError",
+    "Check",
+    "ChildPosterior",
+    "Diagnosis",
+    "DifficultyScale",
+    "Draws",
+    "Empirical",
+    "Fit1PL",
+    "FitError",
+    "Gap",
+    "InputError",
+    "InterruptedRunError",
+    "Item",
+    "MaximumLikelihood",
+    "ProviderError",
+    "ResponseMatrix",
+    "Slot",
+    "Target",
+    "Template",
+    "Uniform",
+    "checks",
+    "child_mle",
+    "child_posterior",
+    "diagnose",
+    "find_gaps",
+    "fit_1pl",
+    "max_gap",
+    "parse_target",
+    "read_items",
+    "read_responses",
+    "spacings",
+    "top_k_sum",
+    "write_responses",
+]

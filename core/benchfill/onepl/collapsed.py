@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import logsumexp
 
-from .model import B_SCALE, MU_SCALE, ItemPatterns, response_curves
+from .model import B_SCALE, MU_SCALE, ItemPatterns, log_probabilities, response_curves
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -91,13 +90,15 @@ class CollapsedPosterior:
         """Return the rows' log marginal likelihoods (R,) and masses on the grid (R, G)."""
         log_density = np.empty((len(self.patterns.weight), len(grid)))
         for group in self._classes:
-            curves = response_curves(at.theta[:, None] - grid, group.guessing)
-            log_density[group.rows] = (
-                group.correct @ curves.log_p + (group.n - group.correct) @ curves.log_q
-            )
+            log_p, log_q = log_probabilities(at.theta[:, None] - grid, group.guessing)
+            log_density[group.rows] = group.correct @ log_p + (group.n - group.correct) @ log_q
         log_density += _log_normal(grid, at.mu_b, at.s_b) + np.log(grid[1] - grid[0])
-        total = logsumexp(log_density, axis=1)
-        return total, np.exp(log_density - total[:, None])
+        # log-sum-exp and softmax in one pass: the exponential is what costs here
+        peak = log_density.max(1, keepdims=True)
+        mass = np.exp(log_density - peak)
+        total = mass.sum(1, keepdims=True)
+        mass /= total
+        return (peak + np.log(total))[:, 0], mass
 
     def value(self, at: Parameters, grid: NDArray[np.float64]) -> float:
         """Return the log density."""
@@ -215,7 +216,7 @@ class _GuessClass:
 
 
 def _log_normal(x: NDArray[np.float64], mean: float, sd: float) -> NDArray[np.float64]:
-    return -0.5 * ((x - mean) / sd) ** 2 - np.log(sd) - 0.5 * np.log(2 * np.pi)
+    return np.asarray(-0.5 * ((x - mean) / sd) ** 2 - np.log(sd) - 0.5 * np.log(2 * np.pi))
 
 
 def _log_hyper_prior(at: Parameters) -> float:

@@ -88,24 +88,25 @@ class ResponseCurves:
     dd_log_q: NDArray[np.float64]
 
 
-def response_curves(logit: NDArray[np.float64], guessing: float) -> ResponseCurves:
-    """Evaluate the response function where ``theta - b`` is `logit` (any shape)."""
-    s = expit(logit)
-    log_q = np.log1p(-guessing) - np.logaddexp(0.0, logit)
+def log_probabilities(
+    logit: NDArray[np.float64], guessing: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return log P(Y=1) and log P(Y=0) where ``theta - b`` is `logit` (any shape)."""
+    log_wrong = -np.logaddexp(0.0, logit)
     if guessing == 0:
-        return ResponseCurves(
-            log_p=-np.logaddexp(0.0, -logit),
-            log_q=log_q,
-            d_log_p=1 - s,
-            d_log_q=-s,
-            dd_log_p=-s * (1 - s),
-            dd_log_q=-s * (1 - s),
-        )
-    p = guessing + (1 - guessing) * s
+        return log_wrong + logit, log_wrong
+    return np.log(guessing + (1 - guessing) * expit(logit)), np.log1p(-guessing) + log_wrong
+
+
+def response_curves(logit: NDArray[np.float64], guessing: float) -> ResponseCurves:
+    """Evaluate the response function and its derivatives where ``theta - b`` is `logit`."""
+    log_p, log_q = log_probabilities(logit, guessing)
+    s = expit(logit)
     slope = s * (1 - s)
-    d_log_p = (1 - guessing) * slope / p
+    # without guessing this is 1 - s, with no division where P underflows
+    d_log_p = (1 - guessing) * slope / np.exp(log_p) if guessing > 0 else 1 - s
     return ResponseCurves(
-        log_p=np.log(p),
+        log_p=log_p,
         log_q=log_q,
         d_log_p=d_log_p,
         d_log_q=-s,
