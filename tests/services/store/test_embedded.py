@@ -147,6 +147,17 @@ async def test_tasks_of_one_process_share_one_server(tmp_path) -> None:
     assert has_ended(pid)
 
 
+async def test_coming_while_others_go_never_meets_a_dying_server(tmp_path) -> None:
+    async def come_and_go(name: str) -> None:
+        for visit in range(8):
+            async with embedded_valkey(tmp_path) as redis:
+                await redis.set(f"{name} {visit}", "kept")
+
+    await asyncio.gather(*(come_and_go(name) for name in "abc"))
+    async with embedded_valkey(tmp_path) as redis:
+        assert await redis.dbsize() == 24
+
+
 async def test_ctrl_c_in_the_terminal_does_not_reach_the_server(tmp_path, join) -> None:
     user = join(tmp_path, "key")
     pid = user.server_pid()
