@@ -14,14 +14,15 @@ from tenacity.wait import wait_random_exponential
 
 from benchfill.errors import BudgetExhaustedError, ProviderError
 
-from .calls import CallError, Reply, call
-from .config import LOCAL, PoolModel, Scoring
+from .calls import CallError
 from .rollout import Rollout, RolloutKey
 from .scoring import extract, is_correct
 
 if TYPE_CHECKING:
     from benchfill.items import Item
 
+    from .calls import Caller, Reply
+    from .config import PoolModel, Scoring
     from .failures import Failure
     from .ledger import Ledger
     from .prompting import SolvePrompt
@@ -69,13 +70,13 @@ class Asker:
         *,
         scoring: Scoring,
         budget: Budget,
-        local_api_base: str | None,
+        caller: Caller,
         backoff: float,
     ) -> None:
         self._ledger = ledger
         self._scoring = scoring
         self._budget = budget
-        self._local_api_base = local_api_base
+        self._caller = caller
         self._backoff = wait_random_exponential(multiplier=backoff, max=_LONGEST_WAIT)
         self.retries: Counter[str] = Counter()
         self.stopping = asyncio.Event()
@@ -115,6 +116,7 @@ class Asker:
 
     async def _ask_once(self, order: Order, tries: _Tries) -> Rollout:
         if tries.made and self.stopping.is_set():
+            self._release(tries)
             return _failed(order, tries, "the run stopped before it was answered")
         if not tries.holds_budget:
             self._budget.take()
@@ -122,10 +124,8 @@ class Asker:
         if not tries.made:
             await self._ledger.begin(order.key)
         tries.made += 1
-        model = order.model
-        api_base = self._local_api_base if model.api_base == LOCAL else model.api_base
         try:
-            reply = await call(model, order.prompt, api_base=api_base, seed=_seed(order, tries))
+            reply = await self._caller.call(order.model, order.prompt, seed=_seed(order, tries))
         except CallError as error:
             return self._unanswered(order, tries, error.failure)
         tries.holds_budget = False

@@ -9,6 +9,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import openai
+
 from benchfill.errors import InputError
 
 from .config import LOCAL, PoolModel
@@ -49,32 +51,55 @@ def load_litellm() -> ModuleType:
     import litellm  # noqa: PLC0415 - takes seconds, and reading a pool file must not pay for it
 
     litellm.suppress_debug_info = True
-    # httpx closes what is left open at exit; litellm's other transport complains instead.
-    litellm.disable_aiohttp_transport = True
     return litellm
 
 
-async def call(
-    model: PoolModel, prompt: SolvePrompt, *, api_base: str | None, seed: int | None
-) -> Reply:
-    """Send a prompt once. Raises CallError."""
-    litellm = load_litellm()
-    secret = read_key(model)
-    arguments = _arguments(model, api_base=api_base, seed=seed)
-    arguments["api_key"] = secret or (_NO_KEY if api_base is not None else None)
-    started = time.monotonic()
-    try:
-        async with asyncio.timeout(model.timeout):
-            if prompt.text is not None:
-                response = await litellm.atext_completion(prompt=prompt.text, **arguments)
-            else:
-                messages = [{"role": m.role, "content": m.content} for m in prompt.messages]
-                response = await litellm.acompletion(messages=messages, **arguments)
-    except Exception as error:
-        raise CallError(classify(error, secret)) from None
-    seconds = time.monotonic() - started
-    cost = 0.0 if model.api_base == LOCAL else _cost(litellm, response)
-    return _reply(response, seconds=seconds, cost=cost)
+class Caller:
+    """Sends prompts. Its connections to OpenAI-compatible servers are kept open until it closes."""
+
+    def __init__(self, local_api_base: str | None = None) -> None:
+        self._local_api_base = local_api_base
+        self._clients: dict[tuple[str, str], openai.AsyncOpenAI] = {}
+
+    async def close(self) -> None:
+        """Close the connections."""
+        for client in self._clients.values():
+            await client.close()
+        self._clients.clear()
+
+    async def call(self, model: PoolModel, prompt: SolvePrompt, *, seed: int | None) -> Reply:
+        """Send a prompt once. Raises CallError."""
+        litellm = load_litellm()
+        secret = read_key(model)
+        arguments = {**_arguments(model, seed=seed), **self._access(model, secret)}
+        started = time.monotonic()
+        try:
+            async with asyncio.timeout(model.timeout):
+                if prompt.text is not None:
+                    response = await litellm.atext_completion(prompt=prompt.text, **arguments)
+                else:
+                    messages = [{"role": m.role, "content": m.content} for m in prompt.messages]
+                    response = await litellm.acompletion(messages=messages, **arguments)
+        except Exception as error:
+            raise CallError(classify(error, secret)) from None
+        seconds = time.monotonic() - started
+        cost = 0.0 if model.api_base == LOCAL else _cost(litellm, response)
+        return _reply(response, seconds=seconds, cost=cost)
+
+    def _access(self, model: PoolModel, secret: str | None) -> dict[str, Any]:
+        """Give address, key and connection."""
+        base = self._local_api_base if model.api_base == LOCAL else model.api_base
+        if base is None:
+            return {"api_key": secret} if secret else {}
+        key = secret or _NO_KEY
+        if not model.litellm_id.startswith(("openai/", "text-completion-openai/")):
+            return {"api_base": base, "api_key": key}
+        if (base, key) not in self._clients:
+            # litellm would open one too, but leave it open when the event loop ends.
+            self._clients[base, key] = openai.AsyncOpenAI(
+                base_url=base, api_key=key, max_retries=0, organization="", project=""
+            )
+        return {"api_base": base, "api_key": key, "client": self._clients[base, key]}
 
 
 def read_key(model: PoolModel) -> str | None:
@@ -94,7 +119,7 @@ def read_key(model: PoolModel) -> str | None:
     return key
 
 
-def _arguments(model: PoolModel, *, api_base: str | None, seed: int | None) -> dict[str, Any]:
+def _arguments(model: PoolModel, *, seed: int | None) -> dict[str, Any]:
     parameters = model.parameters
     arguments: dict[str, Any] = {
         "temperature": parameters.temperature,
@@ -105,7 +130,6 @@ def _arguments(model: PoolModel, *, api_base: str | None, seed: int | None) -> d
         "presence_penalty": parameters.presence_penalty,
         "frequency_penalty": parameters.frequency_penalty,
         "extra_body": parameters.extra_body or None,
-        "api_base": api_base,
     }
     sent = {name: value for name, value in arguments.items() if value is not None}
     # Retries are ours, so that they are counted and what was received is never asked again.

@@ -48,31 +48,31 @@ class Failure:
 def classify(error: BaseException, secret: str | None = None) -> Failure:
     """Say what an exception out of litellm means; litellm's own status codes hide some of it."""
     message = _clean(error, secret)
-    chain = list(_chain(error))
-    for cause in chain:
-        if isinstance(cause, openai.APIStatusError):
-            kind = _kind_of_status(cause, message)
-            return Failure(kind, message, billed=False, retry_after=_retry_after(cause))
-    if any(isinstance(cause, _TIMEOUTS) for cause in chain):
+    # litellm's own errors come first in the chain and wear openai's types, whatever the cause was.
+    causes = [c for c in _chain(error) if not type(c).__module__.startswith("litellm")]
+    for cause in causes:
+        if isinstance(cause, openai.APIStatusError | httpx.HTTPStatusError):
+            kind = _kind_of_status(cause.response.status_code, message)
+            return Failure(kind, message, billed=False, retry_after=_retry_after(cause.response))
+    if any(isinstance(cause, _TIMEOUTS) for cause in causes):
         return Failure("timeout", message or "no reply in time", billed=True)
-    if any(isinstance(cause, _LOST) for cause in chain):
-        refused = any(isinstance(cause, httpx.ConnectError) for cause in chain)
+    if any(isinstance(cause, _LOST) for cause in causes):
+        # By name, since openai's and litellm's connections come from two copies of httpx.
+        refused = any(type(cause).__name__ == "ConnectError" for cause in causes)
         return Failure("connection", message, billed=not refused)
-    # litellm words an absent key as an internal error of the provider; a wrong id is a 400 of its
-    # own making, with no answer of a provider behind it.
-    no_key = any(type(cause) is openai.OpenAIError for cause in chain)
-    if no_key or getattr(error, "status_code", None) in {400, 401, 403, 404}:
+    # litellm words an absent key as an internal error of the provider; for an id that it does not
+    # know it makes up a 400, with no provider behind it.
+    no_key = any(type(cause) is openai.OpenAIError for cause in causes)
+    status = getattr(error, "status_code", None)
+    if no_key or (isinstance(status, int) and _kind_of_status(status, message) == "fatal"):
         return Failure("fatal", message, billed=False)
     return Failure("malformed", message, billed=True)
 
 
-def _kind_of_status(error: openai.APIStatusError, message: str) -> FailureKind:
-    status = error.status_code
-    if status == 400 and re.search(
-        r"content[ _-]?(?:policy|filter|management)", message, re.IGNORECASE
-    ):
+def _kind_of_status(status: int, message: str) -> FailureKind:
+    if status == 400 and _POLICY.search(message):
         return "content_policy"
-    if status == 429 and "insufficient_quota" in str(error.body):
+    if status == 429 and "insufficient_quota" in message:
         return "fatal"
     if status in _RETRYABLE_STATUS:
         return _RETRYABLE_STATUS[status]
@@ -81,9 +81,9 @@ def _kind_of_status(error: openai.APIStatusError, message: str) -> FailureKind:
     return "malformed" if status < 400 else "fatal"
 
 
-def _retry_after(error: openai.APIStatusError) -> float | None:
+def _retry_after(response: httpx.Response) -> float | None:
     try:
-        seconds = float(error.response.headers.get("retry-after", ""))
+        seconds = float(response.headers.get("retry-after", ""))
     except ValueError:
         return None
     return min(seconds, _MAX_RETRY_AFTER) if seconds >= 0 else None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from benchfill.errors import BenchFillError, InputError, ProviderError
 
 from .asking import Asker, Budget, Order
+from .calls import Caller
 from .config import LOCAL, Pool, PoolModel
 from .local import local_server
 from .prompting import SolvePrompt, build_prompt
@@ -126,11 +127,12 @@ class RolloutRunner:
         )
 
     async def _buy(self, orders: list[Order], *, from_ledger: int) -> dict[str, Rollout]:
+        caller = Caller(self._local_api_base)
         asker = Asker(
             self._ledger,
             scoring=self._pool.scoring,
             budget=self.budget,
-            local_api_base=self._local_api_base,
+            caller=caller,
             backoff=self._backoff,
         )
         try:
@@ -139,6 +141,7 @@ class RolloutRunner:
             ).buy(orders)
         finally:
             self.retries += asker.retries
+            await caller.close()
 
     def _order(self, request: RolloutRequest, key: RolloutKey) -> Order:
         model = self._model(request.model)
