@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .model import B_SCALE, MU_SCALE, ItemPatterns, log_probabilities, response_curves
+from .model import B_SCALE, MU_SCALE, ItemPatterns, outer_log_probabilities, response_curves
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -90,8 +90,9 @@ class CollapsedPosterior:
         """Return the rows' log marginal likelihoods (R,) and masses on the grid (R, G)."""
         log_density = np.empty((len(self.patterns.weight), len(grid)))
         for group in self._classes:
-            log_p, log_q = log_probabilities(at.theta[:, None] - grid, group.guessing)
-            log_density[group.rows] = group.correct @ log_p + (group.n - group.correct) @ log_q
+            alike, slope, constant = group.log_likelihood(at.theta, grid)
+            log_density[group.rows] = alike[group.alike] + constant[:, None]
+            log_density[group.rows] -= slope[:, None] * grid
         log_density += _log_normal(grid, at.mu_b, at.s_b) + np.log(grid[1] - grid[0])
         # log-sum-exp and softmax in one pass: the exponential is what costs here
         peak = log_density.max(1, keepdims=True)
@@ -99,6 +100,24 @@ class CollapsedPosterior:
         total = mass.sum(1, keepdims=True)
         mass /= total
         return (peak + np.log(total))[:, 0], mass
+
+    def log_densities(
+        self, draws: tuple[Parameters, ...], grid: NDArray[np.float64], cells: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return the rows' log densities in their own cells of the grid, up to a constant.
+
+        `cells` are positions on the grid, shape (R, C); the result has shape (draws, R, C).
+        """
+        log_density = np.empty((len(draws), *cells.shape))
+        for group in self._classes:
+            held = cells[group.rows]
+            for d, at in enumerate(draws):
+                alike, slope, _ = group.log_likelihood(at.theta, grid)
+                part = alike[group.alike[:, None], held]
+                part -= slope[:, None] * grid[held]
+                part += _log_normal(grid, at.mu_b, at.s_b)[held]
+                log_density[d, group.rows] = part
+        return log_density
 
     def value(self, at: Parameters, grid: NDArray[np.float64]) -> float:
         """Return the log density."""
@@ -173,6 +192,20 @@ class _GuessClass:
         distinct, alike = np.unique(varying, axis=0, return_inverse=True)
         alike_p, alike_q = np.split(distinct, 2, axis=1)
         return cls(float(guessing), rows, correct, n, constant, alike_p, alike_q, alike.reshape(-1))
+
+    def log_likelihood(
+        self, theta: NDArray[np.float64], grid: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Return what alike rows share on the grid, and each row's slope in -b and constant.
+
+        Without guessing ``y log p + (n - y) log q = y (theta - b) + n log q``: only the last term
+        needs the grid, and rows with the same n-vector share it.
+        """
+        log_p, log_q = outer_log_probabilities(theta, grid, self.guessing)
+        shared = self.alike_q @ log_q
+        if self.guessing > 0:
+            shared += self.alike_p @ log_p
+        return shared, self.constant.sum(1), self.constant @ theta
 
     def expected_score(
         self, mass: NDArray[np.float64], curves: ResponseCurves

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from .map import draw_difficulties, draw_parameters, fit_map
+from .draws import draw_difficulties
+from .map import draw_parameters, fit_map
 from .model import ItemPatterns, guessing_vector
 
 if TYPE_CHECKING:

@@ -181,34 +181,3 @@ def draw_parameters(
     draws = mode + rng.standard_normal((count, len(mode))) @ root.T
     draws[:, :-2] -= draws[:, :-2].mean(1, keepdims=True)
     return tuple(Parameters(draw[:-2], float(draw[-2]), float(draw[-1])) for draw in draws)
-
-
-def draw_difficulties(
-    patterns: ItemPatterns, draws: tuple[Parameters, ...], rng: np.random.Generator
-) -> NDArray[np.float64]:
-    """Draw all items' difficulties from their exact conditionals, shape (draws, I)."""
-    posterior = CollapsedPosterior(patterns)
-    b = np.empty((len(draws), len(patterns.row)))
-    grid = posterior.grid(*draws)
-    for s, at in enumerate(draws):
-        _, mass = posterior.conditional(at, grid)
-        b[s] = _draw_on_grid(mass, patterns.row, grid, rng)
-    return b
-
-
-def _draw_on_grid(
-    mass: NDArray[np.float64],
-    row: NDArray[np.int64],
-    grid: NDArray[np.float64],
-    rng: np.random.Generator,
-) -> NDArray[np.float64]:
-    """Invert each item's distribution function, linear within a cell around its grid point."""
-    cumulated = np.cumsum(mass, axis=1)
-    cumulated /= cumulated[:, -1:]
-    # rows are laid end to end, shifted by their number, so that one search serves all items
-    place = np.searchsorted(
-        (cumulated + np.arange(len(mass))[:, None]).ravel(), row + rng.random(len(row))
-    )
-    cell = np.clip(place - row * len(grid), 0, len(grid) - 1)
-    drawn: NDArray[np.float64] = grid[cell] + (rng.random(len(row)) - 0.5) * (grid[1] - grid[0])
-    return drawn

@@ -98,6 +98,23 @@ def log_probabilities(
     return np.log(guessing + (1 - guessing) * expit(logit)), np.log1p(-guessing) + log_wrong
 
 
+def outer_log_probabilities(
+    theta: NDArray[np.float64], b: NDArray[np.float64], guessing: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return log P(Y=1) and log P(Y=0) of all abilities (J,) on all difficulties (G,), (J, G).
+
+    As `log_probabilities`, at a quarter of its price: exp(theta - b) is a product, and absolute
+    precision is all that a log likelihood needs.
+    """
+    if max(np.abs(theta).max(), np.abs(b).max()) > 300:  # where the exponentials would overflow
+        return log_probabilities(theta[:, None] - b, guessing)
+    odds = np.exp(theta)[:, None] * np.exp(-b)
+    log_wrong = -np.log(1 + odds)
+    if guessing == 0:
+        return log_wrong + theta[:, None] - b, log_wrong
+    return np.log(guessing + odds) + log_wrong, np.log1p(-guessing) + log_wrong
+
+
 def response_curves(logit: NDArray[np.float64], guessing: float) -> ResponseCurves:
     """Evaluate the response function and its derivatives where ``theta - b`` is `logit`."""
     log_p, log_q = log_probabilities(logit, guessing)
