@@ -63,6 +63,11 @@ class Item(BaseModel):
     metadata: dict[str, Any] = Field({}, description="anything the benchmark keeps beside an item")
 
     @property
+    def guessing(self) -> float:
+        """Probability of a right answer by chance: 1 / number of choices, 0 without choices."""
+        return 1 / len(self.choices) if self.choices else 0.0
+
+    @property
     def content_hash(self) -> str:
         """SHA-256 (hex) of question, answer and choices: what a rollout depends on."""
         content = json.dumps(

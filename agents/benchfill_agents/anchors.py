@@ -1,0 +1,207 @@
+"""Anchors: whether today's models still have the abilities of the fit.
+
+Abilities may come from other prompts, dates and scorers than today's pool. Before a fill every
+pool model answers existing items that span z. A model whose answers contradict its fitted ability
+is re-estimated from its anchors where they pin it down, else left out; either way it is named
+(docs/method, section 6).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+from scipy.special import expit, log_expit, ndtr, ndtri
+
+from benchfill.errors import FitError
+
+from .pool.rollouts import RolloutRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from benchfill.items import Item
+
+    from .calibrator import Bench
+    from .calibrator.calibrator import RolloutAllowance
+    from .pool.rollouts import RolloutRunner
+
+ANCHORS = 8
+ROLLOUTS = 3
+LEVEL = 0.01
+PRIOR_SD = 2.0
+GRID = np.linspace(-12.0, 12.0, 481)
+Standing = Literal["kept", "re-estimated", "left_out"]
+
+
+class AnchorModel(BaseModel):
+    """One model's anchors."""
+
+    model_config = ConfigDict(frozen=True)
+
+    model: str
+    theta: float = Field(description="ability in the fit, logits")
+    theta_anchors: float | None = Field(description="ability by the anchors alone")
+    expected: float = Field(description="expected successes by the fit")
+    correct: tuple[int, ...] = Field(description="successes on each anchor")
+    n: tuple[int, ...] = Field(description="rollouts on each anchor")
+    p_value: float = Field(description="two-sided, of the successes given the fit")
+    standing: Standing
+
+
+class AnchorReport(BaseModel):
+    """The anchors of a fill."""
+
+    model_config = ConfigDict(frozen=True)
+
+    used: bool = Field(description="False under --no-anchors")
+    items: tuple[str, ...] = ()
+    rollouts: int = 0
+    models: tuple[AnchorModel, ...] = ()
+
+    @property
+    def drifted(self) -> tuple[str, ...]:
+        """Models that were re-estimated or left out."""
+        return tuple(one.model for one in self.models if one.standing != "kept")
+
+
+def anchor_items(bench: Bench, items: Sequence[Item], count: int = ANCHORS) -> tuple[Item, ...]:
+    """Choose existing items that span z evenly, among those whose text is at hand."""
+    place = dict(zip(bench.items, bench.scale.to_z(bench.draws.b.mean(0)), strict=True))
+    known = sorted((item for item in items if item.id in place), key=lambda item: place[item.id])
+    if len(known) <= count:
+        return tuple(known)
+    z = np.array([place[item.id] for item in known])
+    chosen: list[int] = []
+    for wanted in np.linspace(z[0], z[-1], count):
+        nearest = np.argsort(np.abs(z - wanted), kind="stable")
+        chosen.append(next(int(k) for k in nearest if int(k) not in chosen))
+    return tuple(known[k] for k in sorted(chosen))
+
+
+async def check_anchors(
+    bench: Bench,
+    items: Sequence[Item],
+    runner: RolloutRunner,
+    allowance: RolloutAllowance,
+    first_sample: int,
+) -> AnchorReport:
+    """Ask every model the anchor items and judge its standing.
+
+    `first_sample` is the index of the first rollout: apart from those that made the benchmark's
+    responses, whose answers the ledger would otherwise hand out again as if they were new.
+    """
+    anchors = anchor_items(bench, items)
+    requests = [
+        RolloutRequest(model, item, first_sample + k)
+        for item in anchors
+        for k in range(ROLLOUTS)
+        for model in bench.models
+    ]
+    allowance.take(len(requests))
+    shape = (len(anchors), ROLLOUTS, len(bench.models))
+    scores = [rollout.correct for rollout in await runner.run(requests)]
+    answers = np.array([np.nan if one is None else float(one) for one in scores]).reshape(shape)
+    correct = np.nansum(answers, axis=1).T
+    n = (~np.isnan(answers)).sum(1).T
+    return AnchorReport(
+        used=True,
+        items=tuple(item.id for item in anchors),
+        rollouts=len(requests),
+        models=judge(bench, tuple(item.id for item in anchors), correct, n),
+    )
+
+
+def judge(
+    bench: Bench,
+    anchors: tuple[str, ...],
+    correct: NDArray[np.float64],
+    n: NDArray[np.int64],
+) -> tuple[AnchorModel, ...]:
+    """Compare each model's successes (P, A) with what the fit expects of it.
+
+    The statistic is the total, standardised by binomial and posterior variance; a model drifted
+    when it lies beyond the two-sided 1% point, divided by the number of models (Bonferroni).
+    """
+    columns = [bench.items.index(item) for item in anchors]
+    b = bench.draws.b[:, columns]
+    limit = float(ndtri(1 - LEVEL / 2 / len(bench.models)))
+    judged = []
+    for p, name in enumerate(bench.models):
+        rate = expit(bench.draws.theta[:, p, None] - b)
+        totals = rate @ n[p]
+        spread = float(np.sqrt(totals.var() + (rate * (1 - rate) @ n[p]).mean()))
+        away = (float(correct[p].sum()) - float(totals.mean())) / max(spread, 1e-9)
+        standing: Standing = "kept"
+        pinned = 0 < correct[p].sum() < n[p].sum()
+        if abs(away) > limit:
+            standing = "re-estimated" if pinned else "left_out"
+        judged.append(
+            AnchorModel(
+                model=name,
+                theta=float(bench.theta[p]),
+                theta_anchors=_mode(b.mean(0), correct[p], n[p]) if pinned else None,
+                expected=float(totals.mean()),
+                correct=tuple(int(y) for y in correct[p]),
+                n=tuple(int(trials) for trials in n[p]),
+                p_value=float(2 * ndtr(-abs(away))),
+                standing=standing,
+            )
+        )
+    return tuple(judged)
+
+
+def adjusted(bench: Bench, report: AnchorReport, rng: np.random.Generator) -> Bench:
+    """Return the bench with drifted models re-estimated from their anchors or left out.
+
+    A re-estimated ability is drawn, for each draw of the difficulties, from its posterior given the
+    anchors' answers, with the prior N(0, 2).
+
+    Raises
+    ------
+    FitError
+        Fewer than half of the models still fit.
+    """
+    left_out = {one.model for one in report.models if one.standing == "left_out"}
+    if report.models and len(left_out) > len(bench.models) / 2:
+        raise FitError(
+            f"{len(left_out)} of {len(bench.models)} pool models no longer answer as in the "
+            f"responses ({', '.join(sorted(left_out))}); measure the benchmark again with "
+            "`benchfill rollouts`, or see whether the pool asks as it was asked then."
+        )
+    columns = [bench.items.index(item) for item in report.items]
+    b = bench.draws.b[:, columns]
+    again = {
+        one.model: _drawn_abilities(b, np.array(one.correct), np.array(one.n), rng)
+        for one in report.models
+        if one.standing == "re-estimated"
+    }
+    return bench.with_abilities(again).without(left_out)
+
+
+def _log_likelihood(
+    b: NDArray[np.float64], correct: NDArray[np.float64], n: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the log likelihood of abilities on the grid, shape (..., G), for b (..., A)."""
+    logit = GRID[:, None] - b[..., None, :]
+    return np.asarray(log_expit(logit) @ correct + log_expit(-logit) @ (n - correct))
+
+
+def _mode(b: NDArray[np.float64], correct: NDArray[np.float64], n: NDArray[np.int64]) -> float:
+    return float(GRID[np.argmax(_log_likelihood(b, correct, n))])
+
+
+def _drawn_abilities(
+    b: NDArray[np.float64],
+    correct: NDArray[np.float64],
+    n: NDArray[np.int64],
+    rng: np.random.Generator,
+) -> NDArray[np.float64]:
+    log_mass = _log_likelihood(b, correct, n) - 0.5 * (GRID / PRIOR_SD) ** 2
+    mass = np.exp(log_mass - log_mass.max(1, keepdims=True))
+    upto = np.cumsum(mass, axis=1)
+    cell = (upto < rng.random((len(b), 1)) * upto[:, -1:]).sum(1)
+    return np.asarray(GRID[np.minimum(cell, len(GRID) - 1)])

@@ -1,0 +1,7 @@
+"""The Calibrator: rollouts on the pool, and the difficulty they give a child."""
+
+from .bench import Bench
+from .calibration import Calibration, Measurement, ModelCount
+from .calibrator import CalibrationPlan, Calibrator
+
+__all__ = ["Bench", "Calibration", "CalibrationPlan", "Calibrator", "Measurement", "ModelCount"]

@@ -1,0 +1,111 @@
+"""The fitted benchmark as the pool sees it: what a child's difficulty is measured against."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchfill.errors import InputError
+from benchfill.measure import DifficultyScale
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from benchfill.onepl import Draws, Fit1PL
+
+    from ..pool.config import Pool
+    from ..target import FillTarget
+
+DRAWS = 500
+
+
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """Joint posterior draws with abilities in the pool's order, and the frozen scale.
+
+    Parameters
+    ----------
+    models
+        Names of the P pool members that measure.
+    matrix_names
+        Their names in the response matrix, in the same order.
+    items
+        Ids of the I items of the benchmark.
+    draws
+        theta (S, P), b (S, I), hyper-parameters (S,).
+    scale
+        Frozen z scale of the fit.
+    """
+
+    models: tuple[str, ...]
+    matrix_names: tuple[str, ...]
+    items: tuple[str, ...]
+    draws: Draws
+    scale: DifficultyScale
+
+    @classmethod
+    def of(cls, fit: Fit1PL, pool: Pool) -> Bench:
+        """Match the pool's models with the matrix by name.
+
+        Raises
+        ------
+        InputError
+            A pool model is not in the response matrix.
+        """
+        known = {name: j for j, name in enumerate(fit.responses.models)}
+        for model in pool.models:
+            if model.response_name not in known:
+                raise InputError(
+                    f"pool model {model.name!r} is {model.response_name!r} in no line of the "
+                    "responses; set its matrix_name, or measure it with `benchfill rollouts`."
+                )
+        columns = [known[model.response_name] for model in pool.models]
+        draws = fit.draws.thin(DRAWS)
+        return cls(
+            models=tuple(model.name for model in pool.models),
+            matrix_names=tuple(model.response_name for model in pool.models),
+            items=fit.responses.items,
+            draws=draws._replace(theta=draws.theta[:, columns]),
+            scale=DifficultyScale.of(fit.b),
+        )
+
+    @property
+    def theta(self) -> NDArray[np.float64]:
+        """Posterior mean abilities of the pool, shape (P,)."""
+        return np.asarray(self.draws.theta.mean(0))
+
+    @property
+    def theta_variance(self) -> NDArray[np.float64]:
+        """Posterior variances of the abilities of the pool, shape (P,)."""
+        return np.asarray(self.draws.theta.var(0))
+
+    def borders(self, target: FillTarget) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the target interval's ends in each draw, logits, each shape (S,)."""
+        return (
+            self._border(target.left_item, target.z_left),
+            self._border(target.right_item, target.z_right),
+        )
+
+    def _border(self, item: str | None, z: float) -> NDArray[np.float64]:
+        if item is None:
+            return np.full(len(self.draws.b), float(self.scale.to_b(z)))
+        return self.draws.b[:, self.items.index(item)]
+
+    def without(self, models: set[str]) -> Bench:
+        """Return the bench without some models."""
+        kept = [p for p, name in enumerate(self.models) if name not in models]
+        return replace(
+            self,
+            models=tuple(self.models[p] for p in kept),
+            matrix_names=tuple(self.matrix_names[p] for p in kept),
+            draws=self.draws._replace(theta=self.draws.theta[:, kept]),
+        )
+
+    def with_abilities(self, abilities: dict[str, NDArray[np.float64]]) -> Bench:
+        """Return the bench with other draws (S,) of some models' abilities."""
+        theta = self.draws.theta.copy()
+        for name, drawn in abilities.items():
+            theta[:, self.models.index(name)] = drawn
+        return replace(self, draws=self.draws._replace(theta=theta))

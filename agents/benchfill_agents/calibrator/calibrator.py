@@ -1,0 +1,248 @@
+"""Measuring the children of a round: sequentially, or with the same rollouts on every model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from benchfill.errors import BudgetExhaustedError
+
+from ..memory import MemoryEntry
+from ..pool.rollouts import RolloutRequest
+from .calibration import Calibration, Measurement, Outcome
+from .design import DROP_BELOW, RESOLVED, Design, allocate, expected_information, own_sd
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from benchfill.items import Item
+
+    from ..pool.rollouts import RolloutRunner
+    from ..rewriter import Child
+    from ..target import FillTarget
+    from .bench import Bench
+
+Mode = Literal["sequential", "fixed"]
+FIXED_ROLLOUTS = 8
+FIXED_TOLERANCE = 0.01
+RACERS = 2
+
+
+@dataclass(frozen=True)
+class CalibrationPlan:
+    """How children are measured."""
+
+    mode: Mode = "sequential"
+    min_p_in_gap: float = 0.9
+    design: Design = field(default_factory=Design)
+
+
+class RolloutAllowance:
+    """Rollouts that a job may still use, whether they come from the ledger or are bought."""
+
+    def __init__(self, limit: int | None) -> None:
+        self.limit = limit
+        self.used = 0
+
+    def take(self, count: int) -> None:
+        """Count rollouts before they are asked for.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            They would exceed the limit.
+        """
+        if self.limit is not None and self.used + count > self.limit:
+            raise BudgetExhaustedError(
+                f"{self.used} rollouts are used and the next {count} would exceed the budget of "
+                f"{self.limit}; everything measured is kept, raise --budget-rollouts to go on."
+            )
+        self.used += count
+
+
+class Calibrator:
+    """Turns children into measured items."""
+
+    def __init__(
+        self,
+        bench: Bench,
+        runner: RolloutRunner,
+        allowance: RolloutAllowance,
+        plan: CalibrationPlan,
+    ) -> None:
+        self.bench, self.plan, self.allowance = bench, plan, allowance
+        self._runner = runner
+
+    async def calibrate(
+        self, children: Sequence[Item], target: FillTarget
+    ) -> tuple[Calibration, ...]:
+        """Measure the children of one round, in their order.
+
+        Raises
+        ------
+        BudgetExhaustedError
+            The next rollouts would exceed the allowance.
+        ProviderError
+            A model could not be reached.
+        """
+        if not children:
+            return ()
+        race = _Race(self, children, target)
+        if self.plan.mode == "fixed":
+            return await race.fixed()
+        return await race.sequential()
+
+    def choose(
+        self, calibrations: Sequence[Calibration], target: FillTarget, *, last_round: bool
+    ) -> str | None:
+        """Return the child that fills the gap, of all measured for it so far, or None.
+
+        Sequential: the accepted one that is likeliest inside. Fixed, as in the paper: the one whose
+        estimate is nearest to z*, within the tolerance, or after the last round in the gap at all.
+        """
+        accepted = [one for one in calibrations if one.outcome == "accepted"]
+        if self.plan.mode == "sequential":
+            best = max(accepted, key=lambda one: one.p_in_gap, default=None)
+            return best.item if best else None
+        inside = [
+            (abs(one.z_hat - target.z), one.item)
+            for one in (calibrations if last_round else accepted)
+            if one.z_hat is not None and target.z_left < one.z_hat < target.z_right
+        ]
+        return min(inside)[1] if inside else None
+
+    def best_p_in_gap(self, target: FillTarget) -> float:
+        """Return the p_in_gap of a perfectly measured child at the best place of the gap.
+
+        Below the demanded one, no rollout on children can help: the borders are too uncertain.
+        """
+        left, right = self.bench.borders(target)
+        b = self.bench.scale.to_b(np.linspace(target.z_left, target.z_right, 41))
+        return float(((left[:, None] < b) & (b < right[:, None])).mean(0).max())
+
+    @staticmethod
+    def entry(child: Child, calibration: Calibration) -> MemoryEntry:
+        """Return what the memory keeps of a measured child."""
+        return MemoryEntry(
+            item=child.item,
+            z=calibration.z_mean,
+            sd=calibration.sd,
+            kind="child",
+            parent=child.parent_id,
+        )
+
+    async def ask(self, batches: Sequence[tuple[Item, Measurement, NDArray[np.int64]]]) -> None:
+        """Get the next rollouts of some children, together, and count them in."""
+        requests = [
+            RolloutRequest(model, item, int(measurement.asked[p]) + extra)
+            for item, measurement, size in batches
+            for p, model in enumerate(self.bench.models)
+            for extra in range(int(size[p]))
+        ]
+        self.allowance.take(len(requests))
+        rollouts = iter(await self._runner.run(requests))
+        for _, measurement, size in batches:
+            for p in range(len(self.bench.models)):
+                for _ in range(int(size[p])):
+                    scored = next(rollouts).correct
+                    measurement.asked[p] += 1
+                    # a rollout that failed for good has no score: it is no wrong answer
+                    if scored is not None:
+                        measurement.n[p] += 1
+                        measurement.correct[p] += scored
+
+
+class _Race:
+    """The children of one round against one another."""
+
+    def __init__(
+        self, calibrator: Calibrator, children: Sequence[Item], target: FillTarget
+    ) -> None:
+        self._calibrator, self._target = calibrator, target
+        self._bench, self._plan = calibrator.bench, calibrator.plan
+        self._children = {child.id: child for child in children}
+        models = len(self._bench.models)
+        self._measured = {child.id: Measurement.empty(child, models) for child in children}
+        self._outcomes: dict[str, Outcome] = {}
+        self._p: dict[str, float] = {}
+
+    async def fixed(self) -> tuple[Calibration, ...]:
+        """Every model, the same number of rollouts; accepted within the tolerance of z*."""
+        size = np.full(len(self._bench.models), FIXED_ROLLOUTS)
+        await self._ask(dict.fromkeys(self._children, size))
+        results = []
+        for measurement in self._measured.values():
+            result = measurement.calibration(self._bench, self._target, "undecided")
+            near = (
+                result.z_hat is not None and abs(result.z_hat - self._target.z) <= FIXED_TOLERANCE
+            )
+            results.append(result.model_copy(update={"outcome": "accepted"}) if near else result)
+        return tuple(results)
+
+    async def sequential(self) -> tuple[Calibration, ...]:
+        """Ask on where it pays, until one is accepted or none can be any more."""
+        aimed = np.array([float(self._bench.scale.to_b(self._target.z))])
+        await self._ask(
+            {
+                item: self._allocate(
+                    expected_information(self._bench, aimed, np.ones(1), measured.guessing),
+                    measured.asked,
+                    first=True,
+                )
+                for item, measured in self._measured.items()
+            }
+        )
+        running = list(self._children)
+        while True:
+            for item in running:
+                self._judge(item)
+            running = [item for item in self._children if item not in self._outcomes]
+            if not running or "accepted" in self._outcomes.values():
+                break
+            running = sorted(running, key=lambda item: -self._p[item])[:RACERS]
+            await self._ask({item: self._next(item) for item in running})
+        return tuple(
+            self._measured[item].calibration(
+                self._bench, self._target, self._outcomes.get(item, "undecided")
+            )
+            for item in self._children
+        )
+
+    def _judge(self, item: str) -> None:
+        """Settle what is known well enough about a child."""
+        measurement = self._measured[item]
+        posterior = measurement.posterior(self._bench)
+        p = posterior.p_between(*self._bench.borders(self._target))
+        self._p[item] = p
+        width = self._target.width * self._bench.scale.width
+        if p >= self._plan.min_p_in_gap:
+            self._outcomes[item] = "accepted"
+        elif p < DROP_BELOW:
+            self._outcomes[item] = "outside"
+        elif own_sd(posterior) < RESOLVED * width:
+            self._outcomes[item] = "resolution_limited"
+        elif measurement.asked.sum() >= self._plan.design.most:
+            self._outcomes[item] = "undecided"
+
+    def _next(self, item: str) -> NDArray[np.int64]:
+        measurement = self._measured[item]
+        posterior = measurement.posterior(self._bench)
+        information = expected_information(
+            self._bench, posterior.grid, posterior.density, measurement.guessing
+        )
+        return self._allocate(information, measurement.asked, first=False)
+
+    def _allocate(
+        self, information: NDArray[np.float64], asked: NDArray[np.int64], *, first: bool
+    ) -> NDArray[np.int64]:
+        size = self._plan.design.first if first else self._plan.design.batch
+        return allocate(information, self._bench.theta_variance, asked, size)
+
+    async def _ask(self, sizes: dict[str, NDArray[np.int64]]) -> None:
+        await self._calibrator.ask(
+            [(self._children[item], self._measured[item], size) for item, size in sizes.items()]
+        )
