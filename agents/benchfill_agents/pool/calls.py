@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .prompting import SolvePrompt
 
 _NO_KEY = "no-key"
+_FREE = {"input_cost_per_token": 0.0, "output_cost_per_token": 0.0}
 
 
 class CallError(Exception):
@@ -83,7 +84,7 @@ class Caller:
         except Exception as error:
             raise CallError(classify(error, secret)) from None
         seconds = time.monotonic() - started
-        cost = 0.0 if model.api_base == LOCAL else _cost(litellm, response)
+        cost = 0.0 if model.api_base == LOCAL else _cost(response)
         return _reply(response, seconds=seconds, cost=cost)
 
     def _access(self, model: PoolModel, secret: str | None) -> dict[str, Any]:
@@ -99,7 +100,9 @@ class Caller:
             self._clients[base, key] = openai.AsyncOpenAI(
                 base_url=base, api_key=key, max_retries=0, organization="", project=""
             )
-        return {"api_base": base, "api_key": key, "client": self._clients[base, key]}
+        access = {"api_base": base, "api_key": key, "client": self._clients[base, key]}
+        # Told that it costs nothing, litellm does not search its price list for the local model.
+        return access | _FREE if model.api_base == LOCAL else access
 
 
 def read_key(model: PoolModel) -> str | None:
@@ -168,11 +171,9 @@ def _reply(response: Any, *, seconds: float, cost: float | None) -> Reply:
     )
 
 
-def _cost(litellm: ModuleType, response: Any) -> float | None:
-    """Price a reply in US dollars; None where the price is not known."""
-    try:
-        cost = litellm.completion_cost(completion_response=response)
-    except Exception:
-        return None
-    # litellm gives 0.0 for models that it knows no price of.
+def _cost(response: Any) -> float | None:
+    """Read the price of a reply in US dollars, as litellm reckoned it; None where it knows none."""
+    hidden = getattr(response, "_hidden_params", None)
+    cost = hidden.get("response_cost") if hidden is not None else None
+    # litellm gives 0.0 for some models that it knows no price of.
     return float(cost) if cost else None

@@ -66,7 +66,11 @@ async def test_answers_come_in_order_and_are_bought_once(
 async def test_shots_are_sent_as_lines_or_as_turns(
     scripted_server: ScriptedServer, tmp_path: Path
 ) -> None:
-    common = {"shots": 1, "examples": [{"question": "5 + 5 =", "answer": "10"}]}
+    common = {
+        "max_concurrency": 1,
+        "shots": 1,
+        "examples": [{"question": "5 + 5 =", "answer": "10"}],
+    }
     await buy(pool_of(scripted_server, **common, **COMPLETION), tmp_path / "a")
     assert scripted_server.records[0].body["prompt"].startswith("5 + 5 = 10\n1 + 3 =")
     await buy(pool_of(scripted_server, **common), tmp_path / "b")
