@@ -41,8 +41,7 @@ class Budget:
         """Take one call. Raises BudgetExhaustedError before the call that would exceed it."""
         if self.limit is not None and self.spent >= self.limit:
             raise BudgetExhaustedError(
-                f"the budget of {self.limit} rollouts is spent; all answers received are kept, and "
-                "the same command with a new budget goes on from here."
+                f"the budget of {self.limit} rollouts is spent; all answers received are kept."
             )
         self.spent += 1
 
