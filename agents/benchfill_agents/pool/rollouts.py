@@ -76,7 +76,7 @@ class RolloutRunner:
         self._pool = pool
         self._ledger = ledger
         self._on_progress = on_progress
-        self._local_api_base = local_api_base
+        self.local_api_base = local_api_base
         self._backoff = backoff
         self._models = {model.name: model for model in pool.models}
         self._prompts: dict[tuple[str, str], SolvePrompt] = {}
@@ -127,7 +127,7 @@ class RolloutRunner:
         )
 
     async def _buy(self, orders: list[Order], *, from_ledger: int) -> dict[str, Rollout]:
-        caller = Caller(self._local_api_base)
+        caller = Caller(self.local_api_base)
         asker = Asker(
             self._ledger,
             scoring=self._pool.scoring,

@@ -1,1 +1,47 @@
-"""The command line, one file a command."""
+"""The command line, one file a command. Nothing heavy is imported before a command runs."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from typing import Annotated
+
+import typer
+
+from .demo import demo
+from .diagnose import diagnose
+from .fill import fill
+from .rollouts import rollouts
+
+app = typer.Typer(
+    name="benchfill",
+    help="Find the holes in a benchmark's difficulty coverage and fill them with new items whose "
+    "difficulty was measured.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"benchfill {importlib.metadata.version('benchfill')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    pass
+
+
+for _command in (diagnose, rollouts, fill, demo):
+    app.command()(_command)
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

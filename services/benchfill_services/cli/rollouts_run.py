@@ -13,18 +13,29 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.table import Table
+from rich.text import Text
+
 from benchfill.errors import BenchFillError, InputError, InterruptedRunError
 from benchfill.items import read_items
 from benchfill_agents.pool.config import Pool, read_pool
 from benchfill_agents.pool.ledger import Ledger
 from benchfill_agents.pool.rollouts import Progress, RolloutRequest, RolloutRunner, open_runner
 
+from ..fill_job import SPOOL
+from ..store.connection import connect
+from ..store.ledger import RedisLedgerStore
+from .progress import counting
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from rich.console import Console
+
     from benchfill_agents.pool.rollout import LedgerStore, Rollout
 
-SPOOL = "rollouts.jsonl"
+    from ..settings import Settings
+    from .output import CommandOutput
 
 
 @dataclass(frozen=True)
@@ -37,6 +48,38 @@ class RolloutsOptions:
     out: Path
     data_dir: Path
     budget: int | None = None
+
+
+def run_with_progress(options: RolloutsOptions, settings: Settings, output: CommandOutput) -> None:
+    """Run with the ledger in Redis and a progress bar on stderr."""
+    url = settings.redis_url.get_secret_value() if settings.redis_url else None
+
+    async def run() -> dict[str, Any]:
+        async with connect(url, settings.data_dir) as redis:
+            with counting() as bar:
+                task = bar.add_task("rollouts", total=None)
+                return await run_rollouts(
+                    options,
+                    RedisLedgerStore(redis),
+                    lambda state: bar.update(task, total=state.total, completed=state.done),
+                )
+
+    output.result = asyncio.run(run())
+    output.summary = lambda console: _print(console, output.result)
+
+
+def _print(console: Console, result: dict[str, Any]) -> None:
+    table = Table("model", "scored", "accuracy", "cost")
+    for one in result["models"]:
+        accuracy = "-" if one["accuracy"] is None else f"{one['accuracy']:.3f}"
+        cost = "unknown" if one["cost"] is None else f"${one['cost']:.4f}"
+        table.add_row(Text(one["model"]), f"{one['scored']}/{one['rollouts']}", accuracy, cost)
+    console.print(table)
+    console.print(
+        f"{result['rollouts']} rollouts ({result['calls']} calls made now, "
+        f"{result['in_flight_lost']} lost in flight by an earlier kill) in",
+        Text(result["out"]),
+    )
 
 
 async def run_rollouts(

@@ -1,0 +1,88 @@
+"""The work of `benchfill fill` and `benchfill demo`: progress, report, exit code."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from benchfill_agents.messages import CalibrationRound, Rewriting
+
+from ..fill_job import FillRequest, Watchers, read_inputs, run_job
+from ..report.fill_report import write_fill_report
+from ..report.summary import print_fill
+from ..settings import Settings
+from .output import INTERRUPTED
+from .progress import counting, working
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as ProgressBar
+    from rich.progress import TaskID
+
+    from benchfill_agents.fill_report import FillReport
+    from benchfill_agents.pool.rollouts import Progress
+    from benchfill_agents.target import FillTarget
+
+    from .output import CommandOutput
+
+NOT_FILLED = 3
+
+__all__ = ["FillRequest", "run_fill"]
+
+
+def run_fill(request: FillRequest, output: CommandOutput) -> None:
+    """Fit, fill, write the report folder."""
+    settings = Settings()
+    with working("fitting the benchmark"):
+        inputs = read_inputs(request)
+    job = request.job_id(output.inputs)
+    with counting() as bar:
+        watch = _Watch(bar, request.rounds)
+        outcome = asyncio.run(
+            run_job(request, inputs, job, settings, Watchers(watch.message, watch.rollouts))
+        )
+    report = outcome.report
+    output.result = report.model_dump(mode="json") | {
+        "job": job,
+        "in_flight_lost": outcome.in_flight_lost,
+        "out": str(request.out),
+    }
+    output.exit_code = _exit_code(report)
+    write_fill_report(request.out, output.document(), inputs.diagnosis, report, outcome.transcripts)
+    output.summary = lambda console: print_fill(console, report, request.out)
+
+
+def _exit_code(report: FillReport) -> int:
+    statuses = [fill.status for fill in report.fills]
+    if "interrupted" in statuses:
+        return INTERRUPTED
+    return 0 if statuses and all(status == "filled" for status in statuses) else NOT_FILLED
+
+
+class _Watch:
+    """One line for the search, one for the rollouts that are out."""
+
+    def __init__(self, bar: ProgressBar, rounds: int) -> None:
+        self._bar, self._rounds = bar, rounds
+        self._gap: TaskID | None = None
+        self._gap_id = ""
+        self._asked = bar.add_task("rollouts", total=None)
+
+    def rollouts(self, state: Progress) -> None:
+        """Show the batch of rollouts that is being asked for."""
+        self._bar.update(self._asked, total=state.total, completed=state.done)
+
+    def message(self, target: FillTarget, author: str, content: Any) -> None:
+        """Show how far the search for a gap is, in rounds of the most there may be."""
+        if self._gap is None or self._gap_id != target.id:
+            self._gap_id = target.id
+            self._gap = self._bar.add_task(f"{target.id} at {target.z:.3f}", total=self._rounds)
+        note = ""
+        if isinstance(content, Rewriting):
+            note = f"{len(content.children)} children"
+        elif isinstance(content, CalibrationRound):
+            best = max((one.p_in_gap for one in content.calibrations), default=0.0)
+            note = f"best P(in gap) {best:.2f}"
+            finished = self._rounds if content.done else content.round
+            self._bar.update(self._gap, completed=finished)
+        described = f"{target.id} at {target.z:.3f}, round {content.round}: {author} {note}"
+        self._bar.update(self._gap, description=described.rstrip())

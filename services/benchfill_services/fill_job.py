@@ -1,0 +1,255 @@
+"""A fill as a job: files in, report out, all progress recorded under the job's id.
+
+The id is a hash of the inputs' contents and of all options that matter, so that the same command
+finds its own records again, wherever it runs against the same Redis and data folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import SecretStr
+
+import benchfill as bf
+from benchfill.errors import InputError
+from benchfill_agents.calibrator import CalibrationPlan
+from benchfill_agents.fill import Fill, FillOptions, FillParts
+from benchfill_agents.model_client import LiteLLMChatCompletionClient
+from benchfill_agents.pool.calls import read_key
+from benchfill_agents.pool.config import LOCAL, Pool, PoolModel, read_pool
+from benchfill_agents.pool.ledger import Ledger
+from benchfill_agents.pool.rollouts import open_runner
+from benchfill_agents.rewriter.llm import LLMRewriter
+from benchfill_agents.rewriter.template import TemplateRewriter
+from benchfill_agents.target import targets_of
+
+from .store.connection import connect
+from .store.ledger import RedisLedgerStore
+from .store.memory import RedisMemory
+from .store.steps import RedisSteps
+from .store.transcript import RedisTranscript
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from redis.asyncio import Redis
+
+    from benchfill.diagnosis import Diagnosis
+    from benchfill_agents.calibrator.calibrator import Mode
+    from benchfill_agents.fill_report import FillReport
+    from benchfill_agents.pool.rollouts import Progress, RolloutRunner
+    from benchfill_agents.rewriter import Shortfall
+    from benchfill_agents.target import FillTarget
+
+    from .settings import Settings
+
+SPOOL = "rollouts.jsonl"
+
+
+@dataclass(frozen=True)
+class FillRequest:
+    """What the user asked for; see the options of `benchfill fill`."""
+
+    items: Path
+    responses: Path
+    pool: Path
+    out: Path
+    max_gaps: int = 3
+    include_unresolved: bool = False
+    at: tuple[float, ...] = ()
+    rounds: int = 8
+    rewriter: str = "llm"
+    writer: str | None = None
+    calibration: Mode = "sequential"
+    min_p_in_gap: float = 0.9
+    budget_rollouts: int | None = None
+    anchors: bool = True
+    seed: int = 0
+
+    def job_id(self, inputs: dict[str, str]) -> str:
+        """Return the id of the job, 32 hex digits; `inputs` are the files' hashes by path.
+
+        A budget may be raised and the job goes on, so it is no part of the id.
+        """
+        options = asdict(self)
+        for name in ("items", "responses", "pool", "out", "budget_rollouts"):
+            del options[name]
+        content = [
+            importlib.metadata.version("benchfill"),
+            [inputs[str(path)] for path in (self.items, self.responses, self.pool)],
+            options,
+        ]
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True, eq=False)
+class FillInputs:
+    """The files of a request, read and fitted."""
+
+    items: tuple[bf.Item, ...]
+    pool: Pool
+    fit: bf.Fit1PL
+    diagnosis: Diagnosis
+    targets: tuple[FillTarget, ...]
+
+
+@dataclass(frozen=True)
+class Watchers:
+    """Who is told how far a job is."""
+
+    on_message: Callable[[FillTarget, str, Any], None] | None = None
+    on_rollouts: Callable[[Progress], None] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class FillOutcome:
+    """What a job ends with."""
+
+    report: FillReport
+    transcripts: dict[str, list[dict[str, Any]]]
+    in_flight_lost: int
+
+
+def read_inputs(request: FillRequest) -> FillInputs:
+    """Read the files, fit, diagnose and find the targets.
+
+    Raises
+    ------
+    InputError
+        A file cannot be used, or they do not fit together.
+    """
+    items = bf.read_items(request.items)
+    pool = read_pool(request.pool)
+    matrix = bf.read_responses(request.responses)
+    _check_names(request, matrix, items, pool)
+    guesses = {item.id: item.guessing for item in items}
+    guessing = np.array([guesses.get(item, 0.0) for item in matrix.items])
+    fit = bf.fit_1pl(matrix, engine="mcmc", guessing=guessing, seed=request.seed)
+    diagnosis = bf.diagnose(fit)
+    targets = targets_of(
+        diagnosis,
+        max_gaps=request.max_gaps,
+        include_unresolved=request.include_unresolved,
+        at=request.at,
+    )
+    return FillInputs(items, pool, fit, diagnosis, targets)
+
+
+def _check_names(
+    request: FillRequest, matrix: bf.ResponseMatrix, items: tuple[bf.Item, ...], pool: Pool
+) -> None:
+    """Refuse what does not fit together before minutes are spent on the fit."""
+    known = set(matrix.models)
+    for model in pool.models:
+        if model.response_name not in known:
+            raise InputError(
+                f"model {model.name!r} stands in no line of {request.responses} (as "
+                f"{model.response_name!r}); set its matrix_name, or measure it with "
+                "`benchfill rollouts`.",
+                source=str(request.pool),
+            )
+    if not set(matrix.items) & {item.id for item in items}:
+        raise InputError(
+            f"none of its items stands in {request.responses}; the ids must be the same.",
+            source=str(request.items),
+        )
+    if request.rewriter == "template" and not any(item.template for item in items):
+        raise InputError("no item has a template; use --rewriter llm.", source=str(request.items))
+    writer(request, pool)
+
+
+def writer(request: FillRequest, pool: Pool, fit: bf.Fit1PL | None = None) -> PoolModel | None:
+    """Return the pool model that writes children: the one named, else the ablest chat model."""
+    if request.writer is not None:
+        named = [model for model in pool.models if model.name == request.writer]
+        if not named:
+            raise InputError(
+                f"the pool has no model {request.writer!r}; it has "
+                f"{', '.join(model.name for model in pool.models)}.",
+                field="--writer",
+            )
+        return named[0]
+    chats = [model for model in pool.models if model.style == "chat"]
+    if request.rewriter == "llm" and not chats:
+        raise InputError(
+            "the llm rewriter needs a model of chat style, and the pool has none; add one, or use "
+            "--rewriter template.",
+            source=str(request.pool),
+        )
+    if fit is None or not chats:
+        return None
+    ability = dict(zip(fit.responses.models, fit.theta, strict=True))
+    return max(chats, key=lambda model: ability[model.response_name])
+
+
+async def run_job(
+    request: FillRequest, inputs: FillInputs, job: str, settings: Settings, watchers: Watchers
+) -> FillOutcome:
+    """Fill the targets, or go on where an earlier run of the job ended."""
+    url = settings.redis_url.get_secret_value() if settings.redis_url else None
+    async with (
+        connect(url, settings.data_dir) as redis,
+        Ledger(settings.data_dir / SPOOL, RedisLedgerStore(redis)) as ledger,
+        open_runner(inputs.pool, ledger, on_progress=watchers.on_rollouts) as runner,
+    ):
+        parts = _parts(request, inputs, job, redis, runner)
+        options = FillOptions(
+            rounds=request.rounds,
+            plan=CalibrationPlan(request.calibration, request.min_p_in_gap),
+            budget_rollouts=request.budget_rollouts,
+            anchors=request.anchors,
+            templates_only=request.rewriter == "template",
+            seed=request.seed,
+        )
+        report = await Fill(parts, options, watchers.on_message).run(inputs.targets)
+        transcripts = {
+            target.id: await RedisTranscript(redis, job, target.id).read()
+            for target in inputs.targets
+        }
+        return FillOutcome(report, transcripts, len(ledger.in_flight_lost))
+
+
+def _parts(
+    request: FillRequest, inputs: FillInputs, job: str, redis: Redis, runner: RolloutRunner
+) -> FillParts:
+    shortfalls: list[Shortfall] = []
+    asked = writer(request, inputs.pool, inputs.fit) or inputs.pool.models[0]
+    # how long an answer to an item may be is no limit for writing items
+    freely = asked.parameters.model_copy(update={"max_tokens": None, "stop": ()})
+    key = read_key(asked)
+    client = LiteLLMChatCompletionClient.from_pool_model(
+        asked.model_copy(update={"parameters": freely}),
+        api_base=runner.local_api_base if asked.api_base == LOCAL else None,
+        api_key=SecretStr(key) if key else None,
+    )
+    return FillParts(
+        job=job,
+        fit=inputs.fit,
+        items=inputs.items,
+        pool=inputs.pool,
+        runner=runner,
+        memory=RedisMemory(redis, job),
+        steps=RedisSteps(redis, job),
+        transcript=_Transcripts(redis, job),
+        rewriter=TemplateRewriter()
+        if request.rewriter == "template"
+        else LLMRewriter(client, on_shortfall=shortfalls.append),
+        shortfalls=shortfalls,
+        model_client=client,
+    )
+
+
+class _Transcripts:
+    """The transcripts of a job, one stream a gap."""
+
+    def __init__(self, redis: Redis, job: str) -> None:
+        self._redis, self._job = redis, job
+
+    async def append(self, gap: str, message: dict[str, Any], *, key: str) -> None:
+        await RedisTranscript(self._redis, self._job, gap).append(message, key=key)
