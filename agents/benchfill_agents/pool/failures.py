@@ -10,7 +10,7 @@ import httpx
 import openai
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 FailureKind = Literal[
     "rate_limit", "server", "timeout", "connection", "malformed", "content_policy", "fatal"
@@ -53,7 +53,9 @@ def classify(error: BaseException, secret: str | None = None) -> Failure:
     for cause in causes:
         if isinstance(cause, openai.APIStatusError | httpx.HTTPStatusError):
             kind = _kind_of_status(cause.response.status_code, message)
-            return Failure(kind, message, billed=False, retry_after=_retry_after(cause.response))
+            return Failure(
+                kind, message, billed=False, retry_after=_retry_after(cause.response.headers)
+            )
     if any(isinstance(cause, _TIMEOUTS) for cause in causes):
         return Failure("timeout", message or "no reply in time", billed=True)
     if any(isinstance(cause, _LOST) for cause in causes):
@@ -81,9 +83,9 @@ def _kind_of_status(status: int, message: str) -> FailureKind:
     return "malformed" if status < 400 else "fatal"
 
 
-def _retry_after(response: httpx.Response) -> float | None:
+def _retry_after(headers: Mapping[str, str]) -> float | None:
     try:
-        seconds = float(response.headers.get("retry-after", ""))
+        seconds = float(headers.get("retry-after", ""))
     except ValueError:
         return None
     return min(seconds, _MAX_RETRY_AFTER) if seconds >= 0 else None
