@@ -110,7 +110,7 @@ class _Windows:
         """Return the rows' masses on their windows under each draw, shape (D, R, count)."""
         place = self.first[:, None] + self.stride[:, None] * np.arange(self.count)
         lowest = int(place.min())
-        grid = self.origin + self.step * np.arange(lowest, int(place.max()) + 1)
+        grid = self.origin + self.step * np.arange(lowest, int(place.max()) + 1, dtype=np.float64)
         log_mass = posterior.log_densities(draws, grid, place - lowest)
         log_mass -= log_mass.max(-1, keepdims=True)
         mass = np.exp(log_mass, out=log_mass)
@@ -140,4 +140,5 @@ class _Windows:
         found = np.searchsorted(cumulated.ravel(), (offset + uniform[0]).ravel())
         cell = np.clip(found.reshape(offset.shape) - offset * count, 0, count - 1)
         within = cell + uniform[1] - 0.5
-        return self.origin + self.step * (self.first[row] + self.stride[row] * within)
+        cells = self.first[row] + self.stride[row] * within
+        return np.asarray(self.origin + self.step * cells, dtype=np.float64)
