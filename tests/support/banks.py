@@ -50,10 +50,14 @@ def make_bank(kind: Kind, items: int, rng: np.random.Generator) -> Bank:
 
 @dataclass(frozen=True)
 class Calls:
-    """Verdicts on one bank: gaps called empty, those that truly are, and the planted one."""
+    """Verdicts on one bank: gaps called empty, those that truly are, and the planted one.
+
+    ``stated`` is the sum of ``p_hole`` over the calls: how many should truly be empty.
+    """
 
     empty: int
     truly: int
+    stated: float
     planted_called: bool | None
 
 
@@ -81,4 +85,4 @@ def judge(fit: Fit1PL, bank: Bank) -> Calls:
     if bank.planted is not None:
         low, high = bank.planted
         called = any(low < scale.to_b(gap.midpoint) < high for gap in empty)
-    return Calls(len(empty), truly, called)
+    return Calls(len(empty), truly, sum(gap.p_hole for gap in empty), called)
