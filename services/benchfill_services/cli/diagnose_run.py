@@ -12,6 +12,8 @@ from benchfill.errors import InputError
 
 from ..report.diagnosis_report import write_diagnosis_report
 from ..report.summary import print_diagnosis
+from ..settings import Settings
+from ..store.fits import kept_fit
 from .progress import working
 
 if TYPE_CHECKING:
@@ -48,7 +50,9 @@ def run_diagnose(options: DiagnoseOptions, output: CommandOutput) -> None:
     guessing = guessing_of(matrix, items, options.choices)
     target = bf.parse_target(options.target_dist)
     with working(f"fitting {len(matrix.models)} models x {len(matrix.items)} items"):
-        fit = bf.fit_1pl(matrix, engine=options.engine, guessing=guessing, seed=options.seed)
+        fit = kept_fit(
+            Settings().data_dir, matrix, guessing, engine=options.engine, seed=options.seed
+        )
         diagnosis = bf.diagnose(fit, target=target)
     output.result = diagnosis.model_dump(mode="json")
     output.summary = lambda console: print_diagnosis(console, diagnosis)

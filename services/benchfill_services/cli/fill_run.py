@@ -33,7 +33,7 @@ def run_fill(request: FillRequest, output: CommandOutput) -> None:
     """Fit, fill, write the report folder."""
     settings = Settings()
     with working("fitting the benchmark"):
-        inputs = read_inputs(request)
+        inputs = read_inputs(request, settings.data_dir)
     job = request.job_id(output.inputs)
     with counting() as bar:
         watch = _Watch(bar, request.rounds)

@@ -1,0 +1,5 @@
+"""`python -m benchfill_services` is `benchfill`."""
+
+from .cli import main
+
+main()
