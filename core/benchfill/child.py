@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy.special import logsumexp
 
-from .onepl.model import log_probabilities, response_curves
+from .onepl.model import log_probabilities, outer_log_probabilities, response_curves
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MIN_DRAWS = 200
 GRID_POINTS = 401
-NEWTON_STEPS = 60
+BISECTIONS = 60
 Bound = Literal["easier_than", "harder_than"]
 
 
@@ -31,8 +31,10 @@ Bound = Literal["easier_than", "harder_than"]
 class MaximumLikelihood:
     """Difficulties of N children by maximum likelihood at fixed abilities; each shape (N,).
 
-    ``b`` and ``se`` are NaN for a child that every rollout solved or none did. Such a child has a
-    one-sided 95% bound instead: ``b`` at which the outcome would have probability .05.
+    ``b`` and ``se`` are NaN for a child that every rollout solved, none did, or that was solved no
+    more often than by guessing. Such a child has a one-sided 95% bound instead: ``b`` at which the
+    outcome is a twentieth as likely as at an infinitely easy or hard item; without guessing it has
+    probability .05 there.
     """
 
     b: NDArray[np.float64]
@@ -62,20 +64,24 @@ def child_mle(
     """
     y, trials = np.atleast_2d(np.asarray(correct, float)), np.atleast_2d(np.asarray(n, float))
     abilities = np.asarray(theta, float)
-    total: NDArray[np.float64] = y.sum(1)
-    tried: NDArray[np.float64] = trials.sum(1)
-    inner = (total > guessing * tried) & (total < tried)
-    b = np.full(len(y), np.nan)
+    solved = np.asarray(y.sum(1) >= trials.sum(1))
+    # where b grows without end the likelihood must fall, or the child is at chance level
+    above = ((y - guessing * trials) * np.exp(abilities - abilities.max())).sum(1) > 0
+    inner = above & ~solved
+    b, se = np.full(len(y), np.nan), np.full(len(y), np.nan)
     b[inner] = _solve(y[inner], trials[inner], abilities, guessing)
-    curves = response_curves(abilities - b[:, None], guessing)
+    curves = response_curves(abilities - b[inner, None], guessing)
     # expected information: n (dP/db)^2 / (P Q)
     slope = curves.d_log_p * np.exp(curves.log_p)
-    information = (trials * slope**2 / np.exp(curves.log_p + curves.log_q)).sum(1)
-    bound, kinds = _one_sided(trials, abilities, guessing, total >= tried)
+    information = (trials[inner] * slope**2 / np.exp(curves.log_p + curves.log_q)).sum(1)
+    se[inner] = information**-0.5
+    bound = np.full(len(y), np.nan)
+    bound[~inner] = _one_sided(y[~inner], trials[~inner], abilities, guessing)
+    kinds: list[Bound | None] = ["easier_than" if one else "harder_than" for one in solved]
     return MaximumLikelihood(
         b=b,
-        se=1 / np.sqrt(information),
-        bound=np.where(inner, np.nan, bound),
+        se=se,
+        bound=bound,
         bound_kind=tuple(None if known else kind for known, kind in zip(inner, kinds, strict=True)),
     )
 
@@ -86,7 +92,7 @@ def _solve(
     """Find the roots of the score, by bisection in a bracket; the score falls as b falls."""
     low = np.full(len(y), theta.min() - 40.0)
     high = np.full(len(y), theta.max() + 40.0)
-    for _ in range(NEWTON_STEPS):
+    for _ in range(BISECTIONS):
         middle = (low + high) / 2
         curves = response_curves(theta - middle[:, None], guessing)
         # derivative of the log likelihood in b; positive where the child is harder than `middle`
@@ -96,23 +102,25 @@ def _solve(
 
 
 def _one_sided(
-    n: NDArray[np.float64],
-    theta: NDArray[np.float64],
-    guessing: float,
-    solved: NDArray[np.bool_],
-) -> tuple[NDArray[np.float64], list[Bound]]:
-    """Return where all right (or all wrong) has probability .05."""
+    y: NDArray[np.float64], n: NDArray[np.float64], theta: NDArray[np.float64], guessing: float
+) -> NDArray[np.float64]:
+    """Return where the outcome is a twentieth as likely as at the end to which it points.
+
+    That end is certain success for an all-right child, pure guessing for the others.
+    """
     low = np.full(len(n), theta.min() - 40.0)
     high = np.full(len(n), theta.max() + 40.0)
-    for _ in range(NEWTON_STEPS):
+    solved = y.sum(1) >= n.sum(1)
+    chance = (n - y) * np.log1p(-guessing) + (y * np.log(guessing) if guessing > 0 else 0)
+    least = np.where(solved, 0, chance.sum(1)) + np.log(0.05)
+    for _ in range(BISECTIONS):
         middle = (low + high) / 2
         log_p, log_q = log_probabilities(theta - middle[:, None], guessing)
-        log_right, log_wrong = (n * log_p).sum(1), (n * log_q).sum(1)
+        likely = (y * log_p + (n - y) * log_q).sum(1) >= least
         # all right grows less likely as b rises, all wrong more likely
-        beyond = np.where(solved, log_right < np.log(0.05), log_wrong >= np.log(0.05))
+        beyond = np.where(solved, ~likely, likely)
         low, high = np.where(beyond, low, middle), np.where(beyond, middle, high)
-    kinds: list[Bound] = ["easier_than" if one else "harder_than" for one in solved]
-    return (low + high) / 2, kinds
+    return np.asarray((low + high) / 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +198,7 @@ def child_posterior(
     away = (grid - draws.mu_b[:, None]) / draws.s_b[:, None]
     log_mass = -0.5 * away**2 - np.log(draws.s_b)[:, None]
     for j in used:
-        log_p, log_q = log_probabilities(draws.theta[:, j, None] - grid, guessing)
+        log_p, log_q = outer_log_probabilities(draws.theta[:, j], grid, guessing)
         log_mass += y[j] * log_p + (trials[j] - y[j]) * log_q
     return ChildPosterior(grid, np.exp(log_mass - logsumexp(log_mass)))
 
@@ -206,7 +214,7 @@ def _child_grid(
         grid = np.linspace(low, high, GRID_POINTS)
         log_mass = -0.5 * ((grid - some.mu_b[:, None]) / some.s_b[:, None]) ** 2
         for j in np.flatnonzero(n > 0):
-            log_p, log_q = log_probabilities(some.theta[:, j, None] - grid, guessing)
+            log_p, log_q = outer_log_probabilities(some.theta[:, j], grid, guessing)
             log_mass += y[j] * log_p + (n[j] - y[j]) * log_q
         # every draw counts alike here: the grid must hold the unlikely ones too
         likely = np.flatnonzero((log_mass - log_mass.max(1, keepdims=True)).max(0) > -18)
