@@ -138,9 +138,14 @@ def parse_target(text: str) -> Target:
     if text.startswith("beta:"):
         return _parse_beta(text)
     path = Path(text)
-    if not path.is_file():
+    try:
+        known = path.is_file()
+    except (OSError, ValueError):  # no possible name of a file
+        known = False
+    if not known:
         raise InputError(
-            f"{text!r} is neither uniform, beta:A,B nor a file that exists.", field="--target-dist"
+            f"{text[:80]!r} is neither uniform, beta:A,B nor a file that exists.",
+            field="--target-dist",
         )
     return Empirical(_read_points(path))
 
@@ -149,7 +154,7 @@ def _parse_beta(text: str) -> Beta:
     parts = [_number(part) for part in text.removeprefix("beta:").split(",")]
     if len(parts) != 2 or not all(0 < part < np.inf for part in parts):
         raise InputError(
-            f"{text!r} is no Beta distribution; write beta:A,B with two positive numbers.",
+            f"{text[:80]!r} is no Beta distribution; write beta:A,B with two positive numbers.",
             field="--target-dist",
         )
     return Beta(*parts)

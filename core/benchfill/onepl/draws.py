@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 CELLS_PER_SD = 3.0
 _PROBES = 16
+_MAX_CELLS = 20_000  # of the lattice; hyper-parameters of two items have no bounds
 _CHUNK = 1 << 18  # floats of scratch memory
 
 
@@ -63,12 +64,11 @@ def draw_difficulties(
 
 @dataclass(frozen=True)
 class _Windows:
-    """Cells that hold each row's mass: ``origin + step * (first + stride * k)``, ``k < count``.
+    """Cells that hold each row's mass: ``step * (first + stride * k)``, ``k < count``.
 
     ``first`` and ``stride`` have shape (R,); all windows have ``count`` cells.
     """
 
-    origin: float
     step: float
     first: NDArray[np.int64]
     stride: NDArray[np.int64]
@@ -76,28 +76,20 @@ class _Windows:
 
     @classmethod
     def of(cls, posterior: CollapsedPosterior, draws: tuple[Parameters, ...]) -> _Windows:
-        """Look at some draws, the extreme ones among them, on a grid that holds all mass."""
-        grid = posterior.grid(*draws)
+        """Look at some draws, the extreme ones among them, each on a grid that holds all mass."""
         by_scale = sorted(draws, key=lambda at: at.log_s_b)
         by_mean = sorted(draws, key=lambda at: at.mu_b)
         spaced = np.linspace(0, len(draws) - 1, _PROBES).round().astype(int)
         probes = [by_scale[0], by_scale[-1], by_mean[0], by_mean[-1], *(draws[k] for k in spaced)]
-        held = np.zeros((len(posterior.patterns.weight), len(grid)), dtype=bool)
-        sd = np.full(len(held), np.inf)
-        for at in probes:
-            _, mass = posterior.conditional(at, grid)
-            held |= mass > END_MASS / 100
-            mean = mass @ grid
-            variance = np.einsum("rg,rg->r", mass, (grid - mean[:, None]) ** 2)
-            sd = np.minimum(sd, np.sqrt(variance))
-        left, right = grid[held.argmax(1)], grid[len(grid) - 1 - held[:, ::-1].argmax(1)]
+        seen = np.stack([_extent(posterior, at) for at in probes])
+        left, right, sd = seen[:, 0].min(0), seen[:, 1].max(0), seen[:, 2].min(0)
         spare = 0.1 * (right - left) + sd
-        step = float(sd.min()) / CELLS_PER_SD
+        left, right = left - spare, right + spare
+        step = max(float(sd.min()) / CELLS_PER_SD, float(right.max() - left.min()) / _MAX_CELLS)
         stride = np.maximum(1, np.floor(sd / CELLS_PER_SD / step + 1e-9)).astype(np.int64)
-        first = np.floor((left - spare - grid[0]) / step).astype(np.int64)
-        last = np.ceil((right + spare - grid[0]) / step).astype(np.int64)
-        count = int(((last - first) / stride).max()) + 2
-        return cls(float(grid[0]), step, first, stride, count)
+        first = np.floor(left / step).astype(np.int64)
+        last = np.ceil(right / step).astype(np.int64)
+        return cls(step, first, stride, int(((last - first) / stride).max()) + 2)
 
     def cost(self, models: int) -> int:
         """Floats that one draw takes."""
@@ -110,7 +102,7 @@ class _Windows:
         """Return the rows' masses on their windows under each draw, shape (D, R, count)."""
         place = self.first[:, None] + self.stride[:, None] * np.arange(self.count)
         lowest = int(place.min())
-        grid = self.origin + self.step * np.arange(lowest, int(place.max()) + 1, dtype=np.float64)
+        grid = self.step * np.arange(lowest, int(place.max()) + 1, dtype=np.float64)
         log_mass = posterior.log_densities(draws, grid, place - lowest)
         log_mass -= log_mass.max(-1, keepdims=True)
         mass = np.exp(log_mass, out=log_mass)
@@ -125,7 +117,7 @@ class _Windows:
         """Add a quarter to all windows, on the sides that are short."""
         more = max(1, self.count // 4)
         first = self.first - np.where(short[0], self.stride * more, 0)
-        return _Windows(self.origin, self.step, first, self.stride, self.count + more)
+        return _Windows(self.step, first, self.stride, self.count + more)
 
     def invert(
         self, mass: NDArray[np.float64], row: NDArray[np.int64], uniform: NDArray[np.float64]
@@ -141,4 +133,15 @@ class _Windows:
         cell = np.clip(found.reshape(offset.shape) - offset * count, 0, count - 1)
         within = cell + uniform[1] - 0.5
         cells = self.first[row] + self.stride[row] * within
-        return np.asarray(self.origin + self.step * cells, dtype=np.float64)
+        return np.asarray(self.step * cells, dtype=np.float64)
+
+
+def _extent(posterior: CollapsedPosterior, at: Parameters) -> NDArray[np.float64]:
+    """Return where the mass of each row begins, where it ends, and its sd; shape (3, R)."""
+    grid = posterior.grid(at)
+    _, mass = posterior.conditional(at, grid)
+    held = mass > END_MASS / 100
+    mean = mass @ grid
+    variance = np.einsum("rg,rg->r", mass, (grid - mean[:, None]) ** 2)
+    last = len(grid) - 1 - held[:, ::-1].argmax(1)
+    return np.stack([grid[held.argmax(1)], grid[last], np.sqrt(variance)])

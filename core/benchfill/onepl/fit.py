@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from ..errors import FitError
 from .draws import draw_difficulties
 from .map import draw_parameters, fit_map
 from .model import ItemPatterns, guessing_vector
@@ -108,11 +109,13 @@ def fit_1pl(
     Raises
     ------
     FitError
-        The fit did not converge.
+        No rollout at all, or a fit that did not converge.
     ValueError
         A guessing probability outside [0, 1).
     """
     guesses = guessing_vector(responses, guessing)
+    if not responses.n.any():
+        raise FitError("no cell of the response matrix holds a rollout; there is nothing to fit.")
     start = time.perf_counter()
     if engine == "mcmc":
         return _fit_mcmc(responses, guesses, seed, start)

@@ -119,7 +119,9 @@ def _search(
     """Halve the Newton step until the density rises (Armijo); tiny steps are taken as they are."""
     basis, grid = space
     gradient, step = direction
-    full = basis @ np.clip(step, -4, 4)
+    # shortened as a whole: cut by its parts it might lead downhill
+    step = step * min(1.0, 4 / max(np.abs(step).max(), 1e-300))
+    full = basis @ step
     slope = float(gradient @ step)
 
     def density(point: Parameters) -> float:
