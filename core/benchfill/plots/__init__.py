@@ -1,0 +1,21 @@
+"""Pictures, one file each. Every function takes data and returns a Matplotlib `Figure`.
+
+Not imported with `benchfill` itself, since Matplotlib takes its time; pyplot and its global state
+are not used at all.
+"""
+
+from .distribution import difficulty_distribution
+from .search import SearchedChild, search_picture
+from .style import DARK, LIGHT, Theme, png_of
+from .wright import wright_map
+
+__all__ = [
+    "DARK",
+    "LIGHT",
+    "SearchedChild",
+    "Theme",
+    "difficulty_distribution",
+    "png_of",
+    "search_picture",
+    "wright_map",
+]
