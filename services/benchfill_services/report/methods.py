@@ -1,0 +1,173 @@
+"""The methods paragraph that can be pasted into a paper, and its references."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from benchfill.targets import Beta, Empirical, Uniform
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from benchfill.diagnosis import Diagnosis
+    from benchfill.targets import Target
+    from benchfill_agents.fill_report import FillReport
+
+MEASURE = (
+    "Sun, Y., Yu, N., Gong, J., Shen, J., & Zhang, H. (2026). Your benchmark is an empirical "
+    "measure over difficulty. arXiv:2610.29927."
+)
+RASCH = (
+    "Rasch, G. (1960). Probabilistic models for some intelligence and attainment tests. Danish "
+    "Institute for Educational Research."
+)
+NUTS = (
+    "Hoffman, M. D., & Gelman, A. (2014). The No-U-Turn sampler: adaptively setting path lengths "
+    "in Hamiltonian Monte Carlo. Journal of Machine Learning Research, 15, 1593-1623."
+)
+RHAT = (
+    "Vehtari, A., Gelman, A., Simpson, D., Carpenter, B., & Bürkner, P.-C. (2021). "
+    "Rank-normalization, folding, and localization: an improved R-hat for assessing convergence "
+    "of MCMC. Bayesian Analysis, 16(2), 667-718. doi:10.1214/20-BA1221."
+)
+PYMC = (
+    "Abril-Pla, O., et al. (2023). PyMC: a modern, and comprehensive probabilistic programming "
+    "framework in Python. PeerJ Computer Science, 9, e1516. doi:10.7717/peerj-cs.1516."
+)
+LAPLACE = (
+    "Tierney, L., & Kadane, J. B. (1986). Accurate approximations for posterior moments and "
+    "marginal densities. Journal of the American Statistical Association, 81(393), 82-86."
+)
+AUTOGEN = (
+    "Wu, Q., et al. (2023). AutoGen: enabling next-gen LLM applications via multi-agent "
+    "conversation. arXiv:2308.08155."
+)
+
+_SAMPLED = ("numpy", "scipy", "pymc", "nutpie")
+_AGENTS = ("autogen-agentchat", "litellm")
+
+
+@dataclass(frozen=True)
+class Methods:
+    """A paragraph, its references, and the versions it names."""
+
+    paragraph: str
+    references: tuple[str, ...]
+    versions: tuple[tuple[str, str], ...]
+
+
+def methods_of(
+    envelope: Mapping[str, Any],
+    diagnosis: Diagnosis,
+    target: Target,
+    report: FillReport | None = None,
+) -> Methods:
+    """Describe how the figures of a report came about."""
+    sampled = diagnosis.fit.engine == "mcmc"
+    packages = [*(_SAMPLED if sampled else _SAMPLED[:2]), *(_AGENTS if report else ())]
+    versions = (
+        ("benchfill", str(envelope.get("benchfill_version", "unknown"))),
+        ("Python", platform.python_version()),
+        *((name, importlib.metadata.version(name)) for name in packages),
+    )
+    sentences = [
+        _model(diagnosis),
+        _fit(diagnosis),
+        _checks(diagnosis),
+        _measure(diagnosis, target),
+        *([_search(report)] if report else []),
+        _reproduction(envelope, versions),
+    ]
+    engine = (NUTS, PYMC, RHAT) if sampled else (LAPLACE,)
+    references = (*engine, RASCH, MEASURE, *((AUTOGEN,) if report else ()))
+    return Methods(" ".join(sentences), tuple(sorted(references)), versions)
+
+
+def _model(diagnosis: Diagnosis) -> str:
+    missing = f", {diagnosis.missing_cells:,} cells missing" if diagnosis.missing_cells else ""
+    return (
+        f"Responses of {diagnosis.models:,} models to {diagnosis.items:,} items{missing} were "
+        "described by a Bayesian one-parameter logistic (Rasch) model, "
+        "P(correct) = g + (1 - g) / (1 + exp(b - theta)), with the guessing probability g of each "
+        "item known, and with the priors theta ~ ZeroSumNormal(s_theta), s_theta ~ HalfNormal(2), "
+        "b ~ Normal(mu_b, s_b), mu_b ~ Normal(0, 2.5), s_b ~ HalfNormal(2.5)."
+    )
+
+
+def _fit(diagnosis: Diagnosis) -> str:
+    fit = diagnosis.fit
+    if fit.engine == "mcmc":
+        return (
+            "The posterior was sampled with NUTS, 4 chains of 1,000 tuning and 1,000 kept draws "
+            f"(max R-hat {_known(fit.max_rhat, '.3f')}, min bulk ESS "
+            f"{_known(fit.min_ess_bulk, ',.0f')}, {_known(fit.divergences, 'd')} divergences)."
+        )
+    return (
+        "Abilities and the hyper-parameters of b were set to the mode of the posterior with b "
+        "integrated out, s_theta by empirical Bayes; uncertainty comes from 1,000 draws of a "
+        "normal approximation at the mode, with b drawn from its exact conditional "
+        f"(engine: {fit.engine})."
+    )
+
+
+def _checks(diagnosis: Diagnosis) -> str:
+    judged = [check for check in diagnosis.checks if check.passed is not None]
+    failed = [check.name for check in judged if not check.passed]
+    verdict = f"failed: {', '.join(failed)}" if failed else "none failed"
+    return f"Of {len(judged)} checks of data and fit {verdict}."
+
+
+def _measure(diagnosis: Diagnosis, target: Target) -> str:
+    ddm, gap = diagnosis.ddm, diagnosis.max_gap
+    return (
+        "Difficulties were scaled to [0, 1] by the easiest and the hardest item. The mismatch is "
+        f"the 1-Wasserstein distance to {_target(target)}: {ddm.value:.3f} (posterior median, 90% "
+        f"interval {ddm.q05:.3f} to {ddm.q95:.3f}); the widest gap is {gap.value:.3f} "
+        f"({gap.q05:.3f} to {gap.q95:.3f}). A gap is called empty when, with posterior probability "
+        "of at least .9, the spacing over its midpoint is at least half as wide as the gap, and "
+        "neither border item was solved by all or by none."
+    )
+
+
+def _target(target: Target) -> str:
+    if isinstance(target, Uniform):
+        return "the uniform distribution"
+    if isinstance(target, Beta):
+        return f"the Beta({target.a:g}, {target.b:g}) distribution"
+    if isinstance(target, Empirical):
+        return f"an empirical distribution of {len(target.points):,} points"
+    return type(target).__name__
+
+
+def _search(report: FillReport) -> str:
+    filled = sum(fill.chosen is not None for fill in report.fills)
+    valid = sum(fill.valid for fill in report.fills)
+    anchors = (
+        f"after {report.anchors.rollouts:,} rollouts on {len(report.anchors.items)} anchor items "
+        f"({len(report.anchors.drifted)} models had drifted)"
+        if report.anchors.used
+        else "without anchors"
+    )
+    return (
+        f"Gaps searched with BenchFill, {anchors}: {len(report.fills)}, of which {filled} were "
+        "filled. For each, a Retriever chose "
+        "parents, a Rewriter wrote children, a Validator checked them, and a Calibrator measured "
+        f"the {valid:,} valid ones with {report.rollouts_total:,} rollouts in all, each child's "
+        "difficulty averaged over joint posterior draws of abilities and border items."
+    )
+
+
+def _reproduction(envelope: Mapping[str, Any], versions: tuple[tuple[str, str], ...]) -> str:
+    named = ", ".join(f"{name} {version}" for name, version in versions)
+    inputs = ", ".join(
+        f"{path.replace(chr(92), '/').rsplit('/', 1)[-1]} (SHA-256 {digest})"
+        for path, digest in dict(envelope.get("inputs", {})).items()
+    )
+    return f"Seed {envelope.get('seed')}; {named}; inputs: {inputs or 'none named'}."
+
+
+def _known(value: float | None, form: str) -> str:
+    return "unknown" if value is None else format(value, form)
