@@ -9,7 +9,7 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from benchfill import Draws, child_mle, child_posterior
-from support.measured_children import Measured, measure_children
+from support.measured_children import measure_children
 
 THETA = np.array([-2.0, -1.0, 0.0, 0.4, 1.1, 1.5])
 CASES = {
@@ -168,17 +168,14 @@ def test_few_draws_are_refused() -> None:
 def test_stated_probabilities_hold_with_estimated_abilities() -> None:
     """The small version of tests/studies/p_in_gap.py; docs/studies.md has the whole table."""
     rng = np.random.default_rng(2)
-    done: list[Measured] = []
-    for _ in range(8):
-        done += measure_children(rng, 16, child_rollouts=(32,), children=25)
-    stated = np.mean([one.p_in_gap for one in done])
-    inside = np.mean([one.inside for one in done])
-    # 200 children of 8 benchmarks: their standard error, and the goal of five points beside it
-    error = np.std([one.p_in_gap - one.inside for one in done]) / np.sqrt(len(done))
-    assert abs(stated - inside) < 0.05 + 2 * error
+    fills = [measure_children(rng, 64, child_rollouts=(32,), children=15) for _ in range(6)]
+    done = [one for measured in fills for one in measured]
+    off = [np.mean([one.p_in_gap - one.inside for one in measured]) for measured in fills]
+    # children of one benchmark err together: the goal of five points and two standard errors
+    assert abs(np.mean(off)) < 0.05 + 2 * np.std(off) / np.sqrt(len(off))
     assert np.mean([one.covered for one in done]) > 0.8
     sure = [one.inside for one in done if one.p_in_gap > 0.9]
-    assert len(sure) > 20
+    assert len(sure) > 10
     assert np.mean(sure) > 0.85
 
 

@@ -36,19 +36,21 @@ def main(banks: int) -> None:
         print(_row(kind, "all", "all", [one for of, _, one in everything if of == kind]))
     for k in ROLLOUTS:
         print(_row("all", "all", k, [one for _, of, one in everything if of == k]))
-    print(_row("all", "all", "all", [one for _, _, one in everything]))
+    together = [one for _, _, one in everything]
+    print(_row("all", "all", "all", together))
+    print(_row("all, three widest gaps only", "all", "all", together, ranks=3))
     print(f"{banks} banks a row, {time.perf_counter() - start:.0f} s", file=sys.stderr)
 
 
-def _row(kind: str, items: int | str, k: int | str, done: list[Calls]) -> str:
-    empty, truly = sum(one.empty for one in done), sum(one.truly for one in done)
+def _row(kind: str, items: int | str, k: int | str, done: list[Calls], *, ranks: int = 99) -> str:
+    empty = [one for calls in done for one in calls.empty if one.rank < ranks]
     planted = [one.planted_called for one in done if one.planted_called is not None]
     shares = (
-        _share(truly, empty),
-        _share(sum(one.stated for one in done), empty),
+        _share(sum(one.truly for one in empty), len(empty)),
+        _share(sum(one.p_hole for one in empty), len(empty)),
         _share(sum(planted), len(planted)),
     )
-    return f"| {kind} | {items} | {k} | {empty} | {' | '.join(shares)} |"
+    return f"| {kind} | {items} | {k} | {len(empty)} | {' | '.join(shares)} |"
 
 
 def _share(part: float, whole: int) -> str:
@@ -56,4 +58,4 @@ def _share(part: float, whole: int) -> str:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 24)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 16)

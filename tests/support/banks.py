@@ -49,15 +49,19 @@ def make_bank(kind: Kind, items: int, rng: np.random.Generator) -> Bank:
 
 
 @dataclass(frozen=True)
+class Call:
+    """A gap that was called empty: its rank by width from 0, p_hole, and whether it truly is."""
+
+    rank: int
+    p_hole: float
+    truly: bool
+
+
+@dataclass(frozen=True)
 class Calls:
-    """Verdicts on one bank: gaps called empty, those that truly are, and the planted one.
+    """Verdicts on one bank: gaps called empty, and whether the planted one is among them."""
 
-    ``stated`` is the sum of ``p_hole`` over the calls: how many should truly be empty.
-    """
-
-    empty: int
-    truly: int
-    stated: float
+    empty: tuple[Call, ...]
     planted_called: bool | None
 
 
@@ -76,13 +80,15 @@ def judge(fit: Fit1PL, bank: Bank) -> Calls:
     """Hold the verdicts of a fit against the truth."""
     scale = DifficultyScale.of(fit.b)
     truth = np.concatenate([[-np.inf], np.sort(bank.b), [np.inf]])
-    empty = [gap for gap in find_gaps(fit) if gap.verdict == "empty"]
-    truly = 0
-    for gap in empty:
-        above = int(np.searchsorted(truth, scale.to_b(gap.midpoint)))
-        truly += bool((truth[above] - truth[above - 1]) / scale.width >= gap.width / 2)
-    called = None
-    if bank.planted is not None:
-        low, high = bank.planted
-        called = any(low < scale.to_b(gap.midpoint) < high for gap in empty)
-    return Calls(len(empty), truly, sum(gap.p_hole for gap in empty), called)
+    calls = []
+    called = None if bank.planted is None else False
+    for rank, gap in enumerate(find_gaps(fit)):
+        if gap.verdict != "empty":
+            continue
+        middle = float(scale.to_b(gap.midpoint))
+        above = int(np.searchsorted(truth, middle))
+        wide = (truth[above] - truth[above - 1]) / scale.width >= gap.width / 2
+        calls.append(Call(rank, gap.p_hole, bool(wide)))
+        if bank.planted is not None:
+            called = called or bank.planted[0] < middle < bank.planted[1]
+    return Calls(tuple(calls), called)

@@ -37,17 +37,18 @@ def measure_children(
     children: int,
     engine: Engine = "map",
 ) -> list[Measured]:
-    """Fit a bank with a planted gap; measure children whose truth is in or near its widest gap.
+    """Fit a bank with a planted gap; measure children in and around the widest gap of the fit.
 
-    A child is truly inside when its true difficulty lies between the *true* difficulties of the
-    two items that border the gap that was found.
+    Their true difficulties are uniform over twice the width of the gap *as it was estimated*, since
+    that is all that whoever writes children can aim at. A child is truly inside when it lies
+    between the *true* difficulties of the two items that border the gap.
     """
     bank, theta = make_bank("planted", ITEMS, rng), abilities(rng, MODELS)
     fit = fit_1pl(respond(rng, theta, bank.b, bench_rollouts), engine=engine, seed=1)
     gap = find_gaps(fit, count=1)[0]
     draws = fit.draws.thin(DRAWS)
     left, right = (fit.responses.items.index(i) for i in (gap.left_item, gap.right_item))
-    low, high = sorted((bank.b[left], bank.b[right]))
+    low, high = fit.b[left], fit.b[right]
     spare = (high - low) / 2
     measured = []
     for truth in rng.uniform(low - spare, high + spare, children):

@@ -166,7 +166,7 @@ def test_one_item_has_no_scale() -> None:
 
 
 def test_no_rollout_at_all_is_told() -> None:
-    with pytest.raises(FitError, match="no rollout"):
+    with pytest.raises(FitError, match="holds a rollout"):
         fit_1pl(matrix_of(0 * SOME, 0), engine="map")
 
 
