@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,12 +13,13 @@ from benchfill_agents.fill import Fill, FillOptions
 from benchfill_agents.steps import InMemorySteps
 from support.arithmetic_world import answer, difficulty
 from support.fill_world import World
+from support.scripted_server import ScriptedServer
 
 if TYPE_CHECKING:
+    from collections import Counter
     from pathlib import Path
 
     from benchfill_agents.fill_report import FillReport
-    from support.scripted_server import ScriptedServer
 
 
 @pytest.fixture
@@ -31,9 +33,30 @@ async def fill(world: World, options: FillOptions, **parts: Any) -> FillReport:
         return await Fill(made, options).run(world.targets())
 
 
-async def test_the_chosen_child_is_truly_in_the_gap(world: World) -> None:
-    report = await fill(world, FillOptions())
-    (result,) = report.fills
+@dataclass
+class Done:
+    """A fill that ran to its end."""
+
+    report: FillReport
+    children: set[str]
+    counts: Counter[str]
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Done:
+    async def run(world: World) -> tuple[FillReport, set[str]]:
+        async with world.parts() as parts:
+            report = await Fill(parts, FillOptions()).run(world.targets())
+            entries = await parts.memory.entries()
+        return report, {entry.item.id for entry in entries if entry.kind == "child"}
+
+    with ScriptedServer(script=answer) as server:
+        report, children = asyncio.run(run(World(tmp_path_factory.mktemp("world"), server.url)))
+        return Done(report, children, server.counts())
+
+
+def test_the_chosen_child_is_truly_in_the_gap(done: Done) -> None:
+    (result,) = done.report.fills
     assert result.status == "filled"
     assert result.chosen is not None
     assert result.chosen.p_in_gap >= 0.9
@@ -47,21 +70,20 @@ async def test_the_chosen_child_is_truly_in_the_gap(world: World) -> None:
     assert result.top_k_sum.oracle <= result.top_k_sum.after < result.top_k_sum.before
 
 
-async def test_all_measured_children_go_back_to_memory(world: World) -> None:
-    async with world.parts() as parts:
-        report = await Fill(parts, FillOptions()).run(world.targets())
-        kept = {entry.item.id for entry in await parts.memory.entries() if entry.kind == "child"}
-    assert kept == {one.item for one in report.fills[0].calibrations}
-    assert len(kept) > 4
+def test_all_measured_children_go_back_to_memory(done: Done) -> None:
+    assert done.children == {one.item for one in done.report.fills[0].calibrations}
+    assert len(done.children) > 4
 
 
-async def test_anchors_find_nothing_wrong_with_the_pool_that_made_the_responses(
-    world: World,
-) -> None:
-    report = await fill(world, FillOptions())
-    assert report.anchors.used
-    assert len(report.anchors.items) == 8
-    assert report.anchors.drifted == ()
+def test_anchors_find_nothing_wrong_with_the_pool_that_made_the_responses(done: Done) -> None:
+    assert done.report.anchors.used
+    assert len(done.report.anchors.items) == 8
+    assert done.report.anchors.drifted == ()
+
+
+def test_what_is_reported_is_what_was_bought(done: Done) -> None:
+    assert sum(done.counts.values()) == done.report.rollouts_total
+    assert set(done.counts.values()) == {1}
 
 
 async def test_a_model_that_drifted_is_named(scripted_server: ScriptedServer, world: World) -> None:
@@ -90,8 +112,10 @@ async def test_the_budget_is_never_exceeded_and_can_be_raised(
     assert max(counts.values()) == 1
 
 
+@pytest.mark.slow
 async def test_fixed_calibration_gives_every_model_the_same_rollouts(world: World) -> None:
-    report = await fill(world, FillOptions(rounds=2, plan=CalibrationPlan(mode="fixed")))
+    plan = CalibrationPlan(mode="fixed")
+    report = await fill(world, FillOptions(rounds=1, plan=plan, anchors=False))
     counted = {count.n for one in report.fills[0].calibrations for count in one.counts}
     assert counted == {8}
 
@@ -136,11 +160,23 @@ async def test_a_crash_after_any_step_changes_nothing(
     assert sum(scripted_server.counts().values()) == bought
 
 
+class AnnouncedSteps(InMemorySteps):
+    """Records that say when the first children are about to be measured."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.validated = asyncio.Event()
+
+    async def put(self, key: str, result: dict[str, Any]) -> None:
+        await super().put(key, result)
+        if "validate" in key:
+            self.validated.set()
+
+
 async def test_an_interrupt_ends_with_what_there_is_and_resumes(world: World) -> None:
-    steps = InMemorySteps()
+    steps = AnnouncedSteps()
     task = asyncio.ensure_future(fill(world, FillOptions(), steps=steps))
-    while "gap-1/round-1/validate-0" not in await steps.keys():
-        await asyncio.sleep(0.01)
+    await steps.validated.wait()
     task.cancel()
     report = await task
     assert report.fills[0].status == "interrupted"
