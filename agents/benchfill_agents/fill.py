@@ -22,7 +22,8 @@ from .fill_report import Chosen, FillReport, FillResult, RunAgain, TopThree
 from .memory import MemoryEntry
 from .messages import CalibrationRound, Rewriting, Validation
 from .retriever import Retriever
-from .team import CalibratorAgent, GapTeam, RetrieverAgent, RewriterAgent, ValidatorAgent
+from .team import GapTeam
+from .team_agents import CalibratorAgent, RetrieverAgent, RewriterAgent, ValidatorAgent
 from .top_three import Insertions
 from .validator import Validator
 

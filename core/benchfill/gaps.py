@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from .onepl import Fit1PL
 
-MIN_P_HOLE = 0.9
+MIN_P_HOLE = 0.95
 Verdict = Literal["empty", "unresolved"]
 
 
@@ -67,7 +67,7 @@ def find_gaps(fit: Fit1PL, *, count: int = 20) -> tuple[Gap, ...]:
     Returns
     -------
     tuple of Gap
-        ``empty`` when P(hole) >= .9 and neither border is an all-right or all-wrong item,
+        ``empty`` when P(hole) >= .95 and neither border is an all-right or all-wrong item,
         whose place is the prior's; else ``unresolved``.
 
     Raises

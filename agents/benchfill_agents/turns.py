@@ -1,0 +1,105 @@
+"""An agent whose every turn is a recorded step.
+
+A turn's result is written before it is spoken, and a resumed job speaks the records again instead
+of working, so that AutoGen's own state is never needed (docs/decisions/003).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from abc import abstractmethod
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from autogen_agentchat.agents import BaseChatAgent
+from autogen_agentchat.base import Response
+from autogen_agentchat.messages import BaseChatMessage, StopMessage, StructuredMessage
+from typing_extensions import override
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from autogen_core import CancellationToken
+    from pydantic import BaseModel
+
+    from .steps import StepRecord
+    from .target import FillTarget
+
+# AutoGen logs whole tracebacks of failed agents; errors reach the user typed, as one sentence
+logging.getLogger("autogen_core").setLevel(logging.CRITICAL)
+
+
+class Stopped:
+    """The first error of a team: AutoGen would turn it into a bare RuntimeError."""
+
+    error: Exception | None = None
+
+
+class RecordedAgent(BaseChatAgent):
+    """An agent whose every turn is a recorded step."""
+
+    produces: type[BaseModel]
+    spoken: type[StructuredMessage[Any]]
+    """What it makes, and the message that carries it."""
+
+    def __init__(self, name: str, description: str, target: FillTarget, steps: StepRecord) -> None:
+        super().__init__(name, description)
+        self._target, self._steps = target, steps
+        self.stopped = Stopped()
+
+    @property
+    @override
+    def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
+        return (self.spoken, StopMessage)
+
+    @override
+    async def on_messages(
+        self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken
+    ) -> Response:
+        said = [m.content for m in messages if isinstance(m, StructuredMessage)]
+        for content in said:
+            self.hear(content)
+        work = asyncio.ensure_future(self._turn(said[-1]))
+        cancellation_token.link_future(work)
+        try:
+            return Response(chat_message=await work)
+        except Exception as error:
+            self.stopped.error = error
+            return Response(chat_message=StopMessage(content=str(error), source=self.name))
+
+    async def _turn(self, content: BaseModel) -> BaseChatMessage:
+        key = f"{self._target.id}/{self.step(content)}"
+        recorded = await self._steps.get(key)
+        if recorded is None:
+            result = await self.act(content)
+            recorded = {
+                "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+                "payload": result.model_dump(mode="json"),
+            }
+            await self._steps.put(key, recorded)
+        else:
+            result = self.produces.model_validate(recorded["payload"])
+            self.replayed(result)
+        self.hear(result)
+        return self.spoken(
+            content=result, source=self.name, metadata={"at": recorded["at"], "step": key}
+        )
+
+    @override
+    async def on_reset(self, cancellation_token: CancellationToken) -> None:
+        """Nothing to forget: a team is made for one gap and runs once."""
+
+    @abstractmethod
+    def step(self, content: Any) -> str:
+        """Name the step that answers a message, the same whenever the job runs again."""
+
+    @abstractmethod
+    async def act(self, content: Any) -> BaseModel:
+        """Do the work that answers a message."""
+
+    def hear(self, content: BaseModel) -> None:
+        """Take note of what was said, by others or by itself."""
+
+    def replayed(self, result: Any) -> None:
+        """Take note that a step was done in an earlier run."""
