@@ -117,7 +117,7 @@ def test_verdicts_on_simulated_banks_hold() -> None:
     called = [one.planted_called for one in done if one.planted_called is not None]
     assert np.mean(called) >= 0.9
     empty = [one for calls in done for one in calls.empty]
-    assert len(empty) > 80
+    assert len(empty) > 25
     # a verdict holds as often as its p_hole says: three standard errors of this small sample
     truly, stated = (np.mean([getattr(one, name) for one in empty]) for name in ("truly", "p_hole"))
     assert truly >= stated - 3 * np.sqrt(stated * (1 - stated) / len(empty))

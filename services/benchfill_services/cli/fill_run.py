@@ -9,6 +9,7 @@ from benchfill_agents.messages import CalibrationRound, Rewriting
 
 from ..fill_job import FillRequest, Watchers, read_inputs, run_job
 from ..report.fill_report import write_fill_report
+from ..report.folder import json_bytes, write_folder
 from ..report.summary import print_fill
 from ..settings import Settings
 from .output import INTERRUPTED
@@ -35,6 +36,8 @@ def run_fill(request: FillRequest, output: CommandOutput) -> None:
     with working("fitting the benchmark"):
         inputs = read_inputs(request, settings.data_dir)
     job = request.job_id(output.inputs)
+    # an --out that cannot be written is found now, not after the rollouts are paid
+    write_folder(request.out, {"job.json": json_bytes(output.envelope() | {"job": job})})
     with counting() as bar:
         watch = _Watch(bar, request.rounds)
         outcome = asyncio.run(
@@ -75,7 +78,7 @@ class _Watch:
         """Show how far the search for a gap is, in rounds of the most there may be."""
         if self._gap is None or self._gap_id != target.id:
             self._gap_id = target.id
-            self._gap = self._bar.add_task(f"{target.id} at {target.z:.3f}", total=self._rounds)
+            self._gap = self._bar.add_task(target.id, total=self._rounds)
         note = ""
         if isinstance(content, Rewriting):
             note = f"{len(content.children)} children"
@@ -84,5 +87,5 @@ class _Watch:
             note = f"best P(in gap) {best:.2f}"
             finished = self._rounds if content.done else content.round
             self._bar.update(self._gap, completed=finished)
-        described = f"{target.id} at {target.z:.3f}, round {content.round}: {author} {note}"
-        self._bar.update(self._gap, description=described.rstrip())
+        described = f"{target.id}: {note}" if note else f"{target.id}: {author}"
+        self._bar.update(self._gap, description=described)

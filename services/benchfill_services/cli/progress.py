@@ -15,6 +15,7 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.table import Column
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,13 +31,11 @@ def working(what: str) -> Iterator[None]:
 
 
 def counting() -> Progress:
-    """Return a bar for work of known length, with an estimate of what is left."""
+    """Return bars for work of known length, with an estimate of what is left."""
     return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("ETA"),
-        TimeRemainingColumn(),
+        TextColumn("{task.description}", table_column=Column(no_wrap=True, overflow="ellipsis")),
+        BarColumn(bar_width=10),
+        MofNCompleteColumn(table_column=Column(no_wrap=True)),
+        TimeRemainingColumn(elapsed_when_finished=True, table_column=Column(no_wrap=True)),
         console=Console(stderr=True),
     )
