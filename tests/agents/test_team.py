@@ -9,6 +9,8 @@ import pytest
 from autogen_agentchat.messages import StructuredMessage
 from autogen_agentchat.teams import SelectorGroupChat
 
+from benchfill_agents.calibrator import CalibrationPlan
+from benchfill_agents.calibrator.design import Design
 from benchfill_agents.fill import Fill, FillOptions
 from benchfill_agents.messages import Assignment, CalibrationRound, Rewriting, Validation
 from benchfill_agents.rewriter.llm import LLMRewriter
@@ -50,7 +52,8 @@ class Writer:
 async def messages_of(world: World, writer: Writer, *, rounds: int) -> list[Any]:
     heard: list[Any] = []
     async with world.parts(rewriter=LLMRewriter(world.client())) as parts:
-        options = FillOptions(rounds=rounds, templates_only=False, anchors=False)
+        plan = CalibrationPlan(design=Design(first=6, batch=12))
+        options = FillOptions(rounds=rounds, plan=plan, templates_only=False, anchors=False)
         fill = Fill(parts, options, lambda _target, author, said: heard.append((author, said)))
         await fill.run(world.targets())
     return heard

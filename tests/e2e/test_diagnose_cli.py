@@ -9,11 +9,15 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from typer.testing import CliRunner
 
 from benchfill_agents.sample import items_path, responses_path
+from benchfill_services.cli import app
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from click.testing import Result
 
 FIELDS = {
     "schema_version",
@@ -35,6 +39,17 @@ FIELDS = {
     "abilities",
     "difficulties",
 }
+
+
+@pytest.fixture(autouse=True)
+def _own_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BENCHFILL_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+
+
+def here(*words: str) -> Result:
+    """Run a command in this process, which has the imports done."""
+    return CliRunner().invoke(app, list(words))
 
 
 def benchfill(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -85,17 +100,17 @@ def test_a_file_that_cannot_be_used_is_one_sentence(
     tmp_path: Path, content: str, said: str
 ) -> None:
     (tmp_path / "bad.csv").write_text(content)
-    done = benchfill(tmp_path, "diagnose", "bad.csv", "--engine", "map", "--json")
-    assert done.returncode == 2
+    done = here("diagnose", "bad.csv", "--engine", "map", "--json")
+    assert done.exit_code == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert said in json.loads(done.stdout)["error"]["message"]
 
 
-def test_a_missing_file(tmp_path: Path) -> None:
-    done = benchfill(tmp_path, "diagnose", "nowhere.csv")
-    assert done.returncode == 2
+def test_a_missing_file() -> None:
+    done = here("diagnose", "nowhere.csv")
+    assert done.exit_code == 2
     assert done.stderr.strip() == "Error: nowhere.csv: cannot be read (no such file or directory)."
 
 
@@ -104,18 +119,18 @@ def test_strict_turns_a_failed_check_into_exit_4(tmp_path: Path) -> None:
     rows += [f"{model},hard,{int(model == 'a')}" for model in "abcd"]
     (tmp_path / "easy.csv").write_text("model,item,correct\n" + "\n".join(rows) + "\n")
     words = ("diagnose", "easy.csv", "--engine", "map", "--json")
-    assert benchfill(tmp_path, *words).returncode == 0
-    done = benchfill(tmp_path, *words, "--strict")
-    assert done.returncode == 4
+    assert here(*words).exit_code == 0
+    done = here(*words, "--strict")
+    assert done.exit_code == 4
     assert json.loads(done.stdout)["checks"][0]["passed"] is False
 
 
-def test_choices(tmp_path: Path) -> None:
+def test_choices() -> None:
     words = ("diagnose", str(responses_path()), "--engine", "map", "--json", "--choices")
-    plain = json.loads(benchfill(tmp_path, *words, "auto", "--items", str(items_path())).stdout)
-    four = json.loads(benchfill(tmp_path, *words, "4").stdout)
+    plain = json.loads(here(*words, "auto", "--items", str(items_path())).stdout)
+    four = json.loads(here(*words, "4").stdout)
     # nobody guesses sums without options; with four options the same answers mean harder items
     assert plain["difficulties"][-1]["b"] < four["difficulties"][-1]["b"]
-    bad = benchfill(tmp_path, *words, "many")
-    assert bad.returncode == 2
+    bad = here(*words, "many")
+    assert bad.exit_code == 2
     assert "--choices" in bad.stderr

@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from typer.testing import CliRunner
 
 from benchfill_agents.sample import items_path, pool_path, responses_path
+from benchfill_services.cli import app
 from support.arithmetic_world import Benchmark, write_benchmark
 from support.scripted_server import read_log
 
@@ -71,43 +73,65 @@ def seeds(log: Path) -> Counter[int]:
     return Counter(record.body["seed"] for record in read_log(log))
 
 
+def end_when(words: list[str], data: Path, enough: int, how: signal.Signals) -> tuple[int, str]:
+    """Start a fill, end it once so many answers have arrived, and return its code and output."""
+    spool = data / "rollouts.jsonl"
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment(data)
+    ) as process:
+        deadline = time.monotonic() + 150
+        while received(spool) < enough and time.monotonic() < deadline:
+            time.sleep(0.01)
+            assert process.poll() is None, "ended before it was killed"
+        process.send_signal(how)
+        return process.wait(), process.communicate()[0]
+
+
 def test_sigkill_in_mid_round_loses_and_buys_nothing_twice(
     provider: tuple[str, Path], data: Path, tmp_path: Path
 ) -> None:
     url, log = provider
     files = write_benchmark(tmp_path, url)
-    words = command(files, tmp_path / "out")
-    spool = data / "rollouts.jsonl"
-    # once among the anchors, once in the first round, once with Ctrl-C
-    for enough, how in ((60, signal.SIGKILL), (400, signal.SIGKILL), (500, signal.SIGINT)):
-        with subprocess.Popen(
-            words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment(data)
-        ) as process:
-            deadline = time.monotonic() + 150
-            while received(spool) < enough and time.monotonic() < deadline:
-                time.sleep(0.01)
-                assert process.poll() is None, "ended before it was killed"
-            process.send_signal(how)
-            stdout = process.communicate()[0]
-        if how is signal.SIGINT:
-            assert process.returncode == 130
-            assert json.loads(stdout)["fills"][0]["status"] == "interrupted"
+    words = command(files, tmp_path / "out", "--no-anchors")
+    end_when(words, data, received(data / "rollouts.jsonl") + 80, signal.SIGKILL)
     done = run(words, data)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert document["fills"][0]["status"] == "filled"
+    assert document["in_flight_lost"] <= 48
     bought = seeds(log)
-    # only calls that were out at one of the three ends, at most 48 at a time, were asked again
+    # only calls that were out at the kill, at most 48 at a time, were asked again
     assert len(bought) == document["rollouts_total"]
+    assert sum(bought.values()) - len(bought) <= 48
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"report.html", "report.json", "candidates.jsonl", "transcript.jsonl"} <= names
+
+
+@pytest.mark.slow
+def test_kills_and_ctrl_c_one_after_another(
+    provider: tuple[str, Path], data: Path, tmp_path: Path
+) -> None:
+    url, log = provider
+    files = write_benchmark(tmp_path, url)
+    words = command(files, tmp_path / "out", "--seed", "2")
+    start = received(data / "rollouts.jsonl")
+    # once among the anchors, once in the first round, once with Ctrl-C
+    end_when(words, data, start + 60, signal.SIGKILL)
+    end_when(words, data, start + 330, signal.SIGKILL)
+    code, stdout = end_when(words, data, start + 400, signal.SIGINT)
+    assert code == 130
+    assert json.loads(stdout)["fills"][0]["status"] == "interrupted"
+    done = run(words, data)
+    assert done.returncode == 0, done.stderr
+    bought = seeds(log)
     assert sum(bought.values()) - len(bought) <= 3 * 48
     again = run(words, data)
     assert seeds(log) == bought
     first, second = (json.loads(one.stdout) for one in (done, again))
     assert first["fills"] == second["fills"]
-    names = {path.name for path in (tmp_path / "out").iterdir()}
-    assert {"report.html", "report.json", "candidates.jsonl", "transcript.jsonl"} <= names
 
 
+@pytest.mark.slow
 def test_a_spent_budget_exits_3_and_goes_on_when_raised(
     provider: tuple[str, Path], data: Path, tmp_path: Path
 ) -> None:
@@ -133,19 +157,34 @@ def test_a_spent_budget_exits_3_and_goes_on_when_raised(
     ],
 )
 def test_files_that_cannot_be_used(
-    tmp_path: Path, data: Path, option: str, content: str, said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, content: str, said: str
 ) -> None:
+    monkeypatch.setenv("BENCHFILL_DATA_DIR", str(tmp_path / "data"))
     bad = tmp_path / "bad"
     bad.write_text(content)
     files = Benchmark(items_path(), responses_path(), pool_path())
-    words = command(files, tmp_path / "out")
+    words = command(files, tmp_path / "out")[3:]
     words[words.index(option) + 1] = str(bad)
-    done = run(words, data)
-    assert done.returncode == 2
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 2
     assert said in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
 
 
+def test_the_local_pool_answers_a_fill(data: Path, tmp_path: Path) -> None:
+    files = Benchmark(items_path(), responses_path(), pool_path())
+    words = command(files, tmp_path / "out", "--no-anchors", "--budget-rollouts", "300", "--rounds")
+    done = run([*words, "1"], data)
+    assert done.returncode in {0, 3}, done.stderr
+    document = json.loads(done.stdout)
+    assert document["fills"][0]["children"] == 16
+    assert document["fills"][0]["status"] in {"budget_exhausted", "filled"}
+    answers = [json.loads(line) for line in (data / "rollouts.jsonl").read_text().splitlines()]
+    local = [one["rollout"] for one in answers if "rollout" in one and one["event"] == "received"]
+    assert sum(one["model_name"].startswith("text-") for one in local) >= 100
+
+
+@pytest.mark.slow
 def test_the_local_pool_fills_the_gap_of_the_sample(data: Path, tmp_path: Path) -> None:
     done = run(
         [*(sys.executable, "-m", "benchfill_services", "demo"), "--json", "--out", str(tmp_path)],

@@ -59,6 +59,7 @@ def received_in(spool: Path) -> set[int]:
     return {int(RolloutKey(**key).digest[:8], 16) % 2**31 for key in digests}
 
 
+@pytest.mark.slow
 def test_no_answer_received_is_bought_twice(provider: tuple[str, Path], tmp_path: Path) -> None:
     url, log = provider
     spool = tmp_path / "spool.jsonl"

@@ -234,11 +234,20 @@ async def test_a_folder_with_a_long_path_and_odd_characters_works(tmp_path, join
     assert not path.parent.exists()
 
 
-async def test_a_long_path_does_not_trust_a_folder_open_to_others(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+@pytest.fixture
+def short_temporary(monkeypatch) -> Iterator[Path]:
+    """A temporary folder with a short path, whatever pytest calls its own."""
+    with tempfile.TemporaryDirectory(prefix="bf-") as folder:
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        yield Path(folder)
+
+
+async def test_a_long_path_does_not_trust_a_folder_open_to_others(
+    tmp_path, short_temporary
+) -> None:
     data_dir = tmp_path / ("long" * 30)
     async with embedded_valkey(data_dir):
-        (folder,) = tmp_path.glob("benchfill-*")
+        (folder,) = short_temporary.glob("benchfill-*")
     folder.mkdir()
     folder.chmod(0o777)
     with pytest.raises(InputError, match="nobody else can enter"):
