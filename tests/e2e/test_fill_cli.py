@@ -173,15 +173,19 @@ def test_files_that_cannot_be_used(
 
 def test_the_local_pool_answers_a_fill(data: Path, tmp_path: Path) -> None:
     files = Benchmark(items_path(), responses_path(), pool_path())
-    words = command(files, tmp_path / "out", "--no-anchors", "--budget-rollouts", "300", "--rounds")
-    done = run([*words, "1"], data)
-    assert done.returncode in {0, 3}, done.stderr
-    document = json.loads(done.stdout)
+    words = command(files, tmp_path / "out", "--no-anchors")
+    spool = data / "rollouts.jsonl"
+    # a busy machine answers two a second: the whole fill is a slow test
+    code, stdout = end_when(words, data, received(spool) + 40, signal.SIGINT)
+    document = json.loads(stdout)
+    assert code == 130
+    assert document["fills"][0]["status"] == "interrupted"
     assert document["fills"][0]["children"] == 16
-    assert document["fills"][0]["status"] in {"budget_exhausted", "filled"}
-    answers = [json.loads(line) for line in (data / "rollouts.jsonl").read_text().splitlines()]
-    local = [one["rollout"] for one in answers if "rollout" in one and one["event"] == "received"]
-    assert sum(one["model_name"].startswith("text-") for one in local) >= 100
+    kept = [json.loads(line) for line in spool.read_text().splitlines()]
+    answers = [one["rollout"] for one in kept if one["event"] == "received"]
+    local = [one for one in answers if one["model_name"].startswith("text-")]
+    assert len(local) >= 30
+    assert any(one["correct"] for one in local)
 
 
 @pytest.mark.slow
