@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from benchfill.diagnosis import Diagnosis
     from benchfill_agents.calibrator.calibrator import Mode
     from benchfill_agents.fill_report import FillReport
+    from benchfill_agents.pool.rollout import RolloutKey
     from benchfill_agents.pool.rollouts import Progress, RolloutRunner
     from benchfill_agents.rewriter import Shortfall
     from benchfill_agents.target import FillTarget
@@ -114,7 +115,7 @@ class FillOutcome:
 
     report: FillReport
     transcripts: dict[str, list[dict[str, Any]]]
-    in_flight_lost: int
+    in_flight_lost: tuple[RolloutKey, ...]
 
 
 def read_inputs(request: FillRequest, data_dir: Path) -> FillInputs:
@@ -213,7 +214,7 @@ async def run_job(
             target.id: await RedisTranscript(redis, job, target.id).read()
             for target in inputs.targets
         }
-        return FillOutcome(report, transcripts, len(ledger.in_flight_lost))
+        return FillOutcome(report, transcripts, ledger.in_flight_lost)
 
 
 def _parts(

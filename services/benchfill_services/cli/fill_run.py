@@ -46,7 +46,7 @@ def run_fill(request: FillRequest, output: CommandOutput) -> None:
     report = outcome.report
     output.result = report.model_dump(mode="json") | {
         "job": job,
-        "in_flight_lost": outcome.in_flight_lost,
+        "in_flight_lost": [key.model_dump() for key in outcome.in_flight_lost],
         "out": str(request.out),
     }
     output.exit_code = _exit_code(report)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from benchfill_agents.pool.rollout import LedgerStore, Rollout
+    from benchfill_agents.pool.rollout import LedgerStore, Rollout, RolloutKey
 
     from ..settings import Settings
     from .output import CommandOutput
@@ -77,7 +77,7 @@ def _print(console: Console, result: dict[str, Any]) -> None:
     console.print(table)
     console.print(
         f"{result['rollouts']} rollouts ({result['calls']} calls made now, "
-        f"{result['in_flight_lost']} lost in flight by an earlier kill) in",
+        f"{len(result['in_flight_lost'])} lost in flight by an earlier kill) in",
         Text(result["out"]),
     )
 
@@ -108,7 +108,7 @@ async def run_rollouts(
         Ledger(options.data_dir / SPOOL, store) as ledger,
         open_runner(pool, ledger, budget=options.budget, on_progress=on_progress) as runner,
     ):
-        lost = len(ledger.in_flight_lost)
+        lost = ledger.in_flight_lost
         try:
             rollouts = await runner.run(requests)
         except asyncio.CancelledError:
@@ -191,7 +191,10 @@ async def _keep_partial(
 
 
 def _report(
-    options: RolloutsOptions, rollouts: Sequence[Rollout], runner: RolloutRunner, lost: int
+    options: RolloutsOptions,
+    rollouts: Sequence[Rollout],
+    runner: RolloutRunner,
+    lost: Sequence[RolloutKey],
 ) -> dict[str, Any]:
     by_model: dict[str, list[Rollout]] = {}
     for rollout in rollouts:
@@ -201,7 +204,7 @@ def _report(
         "rollouts": len(rollouts),
         "unscored": sum(rollout.correct is None for rollout in rollouts),
         "calls": runner.budget.spent,
-        "in_flight_lost": lost,
+        "in_flight_lost": [key.model_dump() for key in lost],
         "retries": dict(runner.retries),
         "models": [_of_model(name, answers) for name, answers in by_model.items()],
     }
