@@ -11,7 +11,7 @@ demo: $(STAMP)
 	$(BIN)/benchfill demo --out demo-out
 
 test: $(STAMP)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow" -n auto --dist loadfile --durations 12
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow" -n auto --dist loadfile --no-loadscope-reorder --durations 12
 
 slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow --timeout 3600
