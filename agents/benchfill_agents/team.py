@@ -6,6 +6,7 @@ Retriever ... Each turn's message carries all that the next agent works on.
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 from autogen_agentchat.conditions import FunctionalTermination
@@ -18,13 +19,14 @@ from .team_agents import MAX_REPAIRS
 from .turns import Stopped
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 
     from autogen_core.models import ChatCompletionClient
 
     from .target import FillTarget
     from .team_agents import CalibratorAgent, RetrieverAgent, RewriterAgent, ValidatorAgent
 
+WIND_DOWN = 1.0  # seconds
 _TYPES = (Assignment, Retrieval, Rewriting, Validation, CalibrationRound)
 
 
@@ -69,14 +71,32 @@ class GapTeam:
             content=Assignment(round=1, target=self._target), source="BenchFill"
         )
         token = CancellationToken()
-        try:
-            async for message in self._team.run_stream(task=opening, cancellation_token=token):
-                if isinstance(message, StructuredMessage):
-                    yield message
-        finally:
-            token.cancel()
+        stream = self._team.run_stream(task=opening, cancellation_token=token)
+        while (message := await _next(stream, token)) is not None:
+            if isinstance(message, StructuredMessage):
+                yield message
         if self._stopped.error is not None:
             raise self._stopped.error
+
+
+async def _next(stream: AsyncGenerator[Any, None], token: CancellationToken) -> Any:
+    """Return what is said next, None at the end; on an interrupt the agents' work stops at once.
+
+    AutoGen, when it is cancelled itself, waits until the agent at work has finished its turn, which
+    may go on buying rollouts for minutes. So the token is cancelled first, and AutoGen winds down.
+    """
+
+    async def following() -> Any:
+        return await anext(stream, None)
+
+    said = asyncio.ensure_future(following())
+    try:
+        return await asyncio.shield(said)
+    except asyncio.CancelledError:
+        token.cancel()
+        await asyncio.wait({said}, timeout=WIND_DOWN)
+        said.cancel()
+        raise
 
 
 def next_speaker(messages: Sequence[Any]) -> str | None:
