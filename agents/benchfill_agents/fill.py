@@ -137,7 +137,8 @@ class Fill:
         ended: Status | None = None
         try:
             await self._remember_items()
-            anchors = await self._anchors()
+            if targets:  # without one, anchors would be paid for nothing
+                anchors = await self._anchors()
         except BudgetExhaustedError:
             ended = "budget_exhausted"
         except asyncio.CancelledError:

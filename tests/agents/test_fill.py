@@ -191,3 +191,13 @@ async def test_an_interrupt_ends_with_what_there_is_and_resumes(
     assert report.fills[0].status == "interrupted"
     again = await fill(world, SMALL, steps=steps)
     assert again.fills[0].status == "filled"
+
+
+async def test_without_a_gap_nothing_is_bought(
+    scripted_server: ScriptedServer, world: World
+) -> None:
+    async with world.parts() as parts:
+        report = await Fill(parts, FillOptions()).run(())
+    assert report.fills == ()
+    assert report.rollouts_total == 0
+    assert not scripted_server.counts()

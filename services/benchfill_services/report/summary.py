@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .text import one_line
-from .words import OUTCOMES, caveats, check_words, probability, what_it_cannot_see
+from .words import NO_GAP, OUTCOMES, caveats, check_words, probability, what_it_cannot_see
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,7 +58,7 @@ def print_diagnosis(console: Console, diagnosis: Diagnosis) -> None:
 def print_fill(console: Console, report: FillReport, out: Path) -> None:
     """Print every gap's chosen item with its figures, and where the report stands."""
     if not report.fills:
-        console.print(Text("There was no gap to fill."))
+        console.print(Text(NO_GAP))
     for fill in report.fills:
         _print_gap(console, fill)
     facts = _facts()

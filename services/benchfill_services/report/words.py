@@ -63,6 +63,11 @@ CHECKS = {
     ),
 }
 
+NO_GAP = (
+    "No gap is surely empty, so there was nothing to fill; `benchfill diagnose` says what would "
+    "decide the widest ones, and --include-unresolved fills them all the same."
+)
+
 OUTCOMES = {
     "filled": "filled",
     "not_found": "no child was found that surely lies in the gap",
@@ -131,7 +136,7 @@ def caveats(diagnosis: Diagnosis) -> tuple[str, ...]:
 def what_was_done(report: FillReport) -> tuple[str, ...]:
     """Say in two or three sentences what the fill did."""
     if not report.fills:
-        return ("There was no gap to fill.",)
+        return (NO_GAP,)
     filled = [fill for fill in report.fills if fill.chosen is not None]
     children = sum(fill.children for fill in report.fills)
     gaps = "one gap" if len(report.fills) == 1 else f"{len(report.fills)} gaps"

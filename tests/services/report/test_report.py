@@ -189,7 +189,7 @@ def test_the_page_says_what_was_found(written: Path, example: FillExample) -> No
 def test_a_fill_of_nothing_is_reported_too(example: FillExample, tmp_path: Path) -> None:
     nothing = example.report.model_copy(update={"fills": ()})
     write_fill_report(tmp_path, ENVELOPE, example.diagnosis, nothing, {})
-    assert "There was no gap to fill." in _page(tmp_path).text
+    assert "No gap is surely empty" in _page(tmp_path).text
     assert (tmp_path / "candidates.jsonl").read_bytes() == b""
 
 
