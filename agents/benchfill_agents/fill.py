@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -52,7 +52,7 @@ class FillOptions:
     """How a fill is done."""
 
     rounds: int = 8
-    plan: CalibrationPlan = CalibrationPlan()  # noqa: RUF009 - frozen
+    plan: CalibrationPlan = field(default_factory=CalibrationPlan)
     budget_rollouts: int | None = None
     anchors: bool = True
     templates_only: bool = True
