@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from .fitted import FittedResult, fit_facts
 from .gaps import Gap, find_gaps
 from .measure import DifficultyScale, grid_mismatch, max_gap, own_scale, top_k_sum
 from .onepl import Check, checks
@@ -22,16 +23,6 @@ TOP_K = 5
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True)
-
-
-class FitSummary(_Frozen):
-    """How the fit was made."""
-
-    engine: str
-    seconds: float
-    max_rhat: float | None
-    min_ess_bulk: float | None
-    divergences: int | None
 
 
 class Estimate(_Frozen):
@@ -103,13 +94,9 @@ class Difficulty(_Frozen):
     extreme: bool
 
 
-class Diagnosis(_Frozen):
+class Diagnosis(FittedResult):
     """The diagnosis of a response matrix (docs/method, sections 2 and 3)."""
 
-    models: int
-    items: int
-    missing_cells: int
-    fit: FitSummary
     checks: tuple[Check, ...]
     ddm: Mismatch
     max_gap: Estimate
@@ -143,16 +130,7 @@ def diagnose(fit: Fit1PL, *, target: Target | None = None) -> Diagnosis:
     k = min(TOP_K, len(z) - 1)
     data = fit.responses
     return Diagnosis(
-        models=len(data.models),
-        items=len(data.items),
-        missing_cells=data.missing_cells,
-        fit=FitSummary(
-            engine=fit.engine,
-            seconds=fit.seconds,
-            max_rhat=fit.max_rhat,
-            min_ess_bulk=fit.min_ess_bulk,
-            divergences=fit.divergences,
-        ),
+        **fit_facts(fit),
         checks=checks(fit),
         ddm=Mismatch(
             **_posterior(wanted.wasserstein(drawn), float(wanted.wasserstein(z))),

@@ -7,12 +7,14 @@ import platform
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from benchfill.gaps import MIN_P_HOLE
 from benchfill.targets import Beta, Empirical, Uniform
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from benchfill.diagnosis import Diagnosis
+    from benchfill.fitted import FitSummary, FittedResult
     from benchfill.targets import Target
     from benchfill_agents.fill_report import FillReport
 
@@ -65,28 +67,43 @@ def methods_of(
     target: Target,
     report: FillReport | None = None,
 ) -> Methods:
-    """Describe how the figures of a report came about."""
-    sampled = diagnosis.fit.engine == "mcmc"
-    packages = [*(_SAMPLED if sampled else _SAMPLED[:2]), *(_AGENTS if report else ())]
+    """Describe how the figures of a diagnosis or a fill came about."""
+    sentences = [_checks(diagnosis), _measure(diagnosis, target)]
+    if report is None:
+        return fitted_methods(envelope, (diagnosis,), sentences, (MEASURE,))
+    return fitted_methods(
+        envelope, (diagnosis,), [*sentences, _search(report)], (MEASURE, AUTOGEN), _AGENTS
+    )
+
+
+def fitted_methods(
+    envelope: Mapping[str, Any],
+    fitted: Sequence[FittedResult],
+    sentences: Sequence[str],
+    references: Sequence[str],
+    packages: Sequence[str] = (),
+) -> Methods:
+    """Describe a result that rests on fits of the 1PL, or on none: model, fit, then `sentences`.
+
+    `references` and `packages` are those that only the sentences need.
+    """
+    engines = {one.fit.engine for one in fitted}
+    sampled = "mcmc" in engines
+    names = [*(_SAMPLED if sampled else _SAMPLED[:2]), *packages]
     versions = (
         ("benchfill", str(envelope.get("benchfill_version", "unknown"))),
         ("Python", platform.python_version()),
-        *((name, importlib.metadata.version(name)) for name in packages),
+        *((name, importlib.metadata.version(name)) for name in names),
     )
-    sentences = [
-        _model(diagnosis),
-        _fit(diagnosis),
-        _checks(diagnosis),
-        _measure(diagnosis, target),
-        *([_search(report)] if report else []),
-        _reproduction(envelope, versions),
-    ]
-    engine = (NUTS, PYMC, RHAT) if sampled else (LAPLACE,)
-    references = (*engine, RASCH, MEASURE, *((AUTOGEN,) if report else ()))
-    return Methods(" ".join(sentences), tuple(sorted(references)), versions)
+    told = [part for one in fitted for part in (_model(one), _fit(one.fit))]
+    cited = {*references, *((RASCH,) if fitted else ())}
+    cited |= {NUTS, PYMC, RHAT} if sampled else set()
+    cited |= {LAPLACE} if engines - {"mcmc"} else set()
+    paragraph = " ".join([*told, *sentences, _reproduction(envelope, versions)])
+    return Methods(paragraph, tuple(sorted(cited)), versions)
 
 
-def _model(diagnosis: Diagnosis) -> str:
+def _model(diagnosis: FittedResult) -> str:
     missing = f", {diagnosis.missing_cells:,} cells missing" if diagnosis.missing_cells else ""
     return (
         f"Responses of {diagnosis.models:,} models to {diagnosis.items:,} items{missing} were "
@@ -97,8 +114,7 @@ def _model(diagnosis: Diagnosis) -> str:
     )
 
 
-def _fit(diagnosis: Diagnosis) -> str:
-    fit = diagnosis.fit
+def _fit(fit: FitSummary) -> str:
     if fit.engine == "mcmc":
         return (
             "The posterior was sampled with NUTS, 4 chains of 1,000 tuning and 1,000 kept draws "
@@ -124,15 +140,16 @@ def _measure(diagnosis: Diagnosis, target: Target) -> str:
     ddm, gap = diagnosis.ddm, diagnosis.max_gap
     return (
         "Difficulties were scaled to [0, 1] by the easiest and the hardest item. The mismatch is "
-        f"the 1-Wasserstein distance to {_target(target)}: {ddm.value:.3f} (posterior median, 90% "
-        f"interval {ddm.q05:.3f} to {ddm.q95:.3f}); the widest gap is {gap.value:.3f} "
+        f"the 1-Wasserstein distance to {target_words(target)}: {ddm.value:.3f} (posterior "
+        f"median, 90% interval {ddm.q05:.3f} to {ddm.q95:.3f}); the widest gap is {gap.value:.3f} "
         f"({gap.q05:.3f} to {gap.q95:.3f}). A gap is called empty when, with posterior probability "
-        "of at least .9, the spacing over its midpoint is at least half as wide as the gap, and "
-        "neither border item was solved by all or by none."
+        f"of at least {MIN_P_HOLE:g}, the spacing over its midpoint is at least half as wide as "
+        "the gap, and neither border item was solved by all or by none."
     )
 
 
-def _target(target: Target) -> str:
+def target_words(target: Target) -> str:
+    """Name a target in a sentence."""
     if isinstance(target, Uniform):
         return "the uniform distribution"
     if isinstance(target, Beta):
