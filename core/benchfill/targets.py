@@ -24,6 +24,10 @@ class Target(ABC):
         """Return the u-quantiles, for u in [0, 1]."""
 
     @abstractmethod
+    def cdf(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the share of the target at or below x."""
+
+    @abstractmethod
     def wasserstein(self, z: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return W1 between each row's equally weighted points and the target.
 
@@ -40,10 +44,6 @@ class Target(ABC):
 
 class ContinuousTarget(Target):
     """A target with a continuous distribution function F and known partial means."""
-
-    @abstractmethod
-    def cdf(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return F(x)."""
 
     @abstractmethod
     def partial_mean(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -76,7 +76,7 @@ class Uniform(ContinuousTarget):
         return u
 
     def cdf(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """See `ContinuousTarget.cdf`."""
+        """See `Target.cdf`."""
         return np.clip(x, 0, 1)
 
     def partial_mean(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -96,7 +96,7 @@ class Beta(ContinuousTarget):
         return np.asarray(stats.beta.ppf(u, self.a, self.b))
 
     def cdf(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """See `ContinuousTarget.cdf`."""
+        """See `Target.cdf`."""
         return np.asarray(stats.beta.cdf(x, self.a, self.b))
 
     def partial_mean(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -114,6 +114,10 @@ class Empirical(Target):
     def quantile(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
         """See `Target.quantile`."""
         return np.asarray(np.quantile(self.points, u, method="inverted_cdf"))
+
+    def cdf(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """See `Target.cdf`."""
+        return np.searchsorted(np.sort(self.points), x, side="right") / len(self.points)
 
     def wasserstein(self, z: NDArray[np.float64]) -> NDArray[np.float64]:
         """See `Target.wasserstein`."""

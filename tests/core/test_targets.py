@@ -63,3 +63,12 @@ def test_bad_lines_are_named(tmp_path: Path, content: bytes, line: int | None, w
 def test_a_benchmark_that_follows_its_target_has_little_mismatch(target: object) -> None:
     z = target.quantile((np.arange(1000) + 0.5) / 1000)  # type: ignore[attr-defined]
     assert float(target.wasserstein(z)) < 1e-3  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("target", [Uniform(), Beta(2, 5), Empirical(np.array([0.9, 0.2, 0.2]))])
+def test_the_distribution_function_inverts_the_quantiles(target: object) -> None:
+    u = np.array([0.1, 0.5, 0.7, 0.95])
+    quantile = target.quantile(u)  # type: ignore[attr-defined]
+    assert (target.cdf(quantile) >= u - 1e-12).all()  # type: ignore[attr-defined]
+    assert (target.cdf(quantile - 1e-6) <= u).all()  # type: ignore[attr-defined]
+    np.testing.assert_array_equal(target.cdf(np.array([-0.1, 1.0])), [0, 1])  # type: ignore[attr-defined]
