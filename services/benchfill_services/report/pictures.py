@@ -58,7 +58,7 @@ def distribution_picture(
         f"{gap.z_left:.3f} to {gap.z_right:.3f}, {gap.verdict}" for gap in diagnosis.gaps[:5]
     )
     new = f" New items at {', '.join(f'{one:.3f}' for one in chosen)}." if chosen else ""
-    return _picture(
+    return picture(
         "distribution.png",
         f"Cumulative distribution of the difficulty of {len(z)} items against the target; "
         f"the area between them, the mismatch, is {diagnosis.ddm.plugin:.3f}. "
@@ -74,7 +74,7 @@ def map_picture(diagnosis: Diagnosis) -> Picture:
     abilities = {one.model: one.theta for one in diagnosis.abilities}
     b = [one.b for one in diagnosis.difficulties]
     theta = list(abilities.values())
-    return _picture(
+    return picture(
         "wright-map.png",
         f"Difficulties of {len(b)} items, from {min(b):.2f} to {max(b):.2f} logits, facing the "
         f"abilities of {len(theta)} models, from {min(theta):.2f} to {max(theta):.2f}. "
@@ -98,7 +98,7 @@ def gap_search_picture(fill: FillResult, candidates: Sequence[Candidate]) -> Pic
     ]
     inside = sum(fill.z_left < child.z < fill.z_right for child in children)
     found = f" The chosen one lies at {fill.chosen.z:.3f}." if fill.chosen else " None was chosen."
-    return _picture(
+    return picture(
         f"search-{fill.gap}.png",
         f"Difficulties with 90% intervals of the {len(children)} measured children of {fill.gap} "
         f"by round, against the gap from {fill.z_left:.3f} to {fill.z_right:.3f}; "
@@ -113,7 +113,8 @@ def gap_search_picture(fill: FillResult, candidates: Sequence[Candidate]) -> Pic
     )
 
 
-def _picture(file: str, alt: str, draw: Callable[[Theme], Figure]) -> Picture:
+def picture(file: str, alt: str, draw: Callable[[Theme], Figure]) -> Picture:
+    """Draw a picture on light and on dark paper; `alt` tells those who cannot see it the same."""
     return Picture(file, alt, png_of(draw(LIGHT)), png_of(draw(DARK)))
 
 
