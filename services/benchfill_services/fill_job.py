@@ -29,7 +29,7 @@ from benchfill_agents.rewriter.template import TemplateRewriter
 from benchfill_agents.target import targets_of
 
 from .store.connection import connect
-from .store.fits import kept_fit
+from .store.fits import FitRequest, kept_fit
 from .store.ledger import RedisLedgerStore
 from .store.memory import RedisMemory
 from .store.steps import RedisSteps
@@ -132,7 +132,7 @@ def read_inputs(request: FillRequest, data_dir: Path) -> FillInputs:
     _check_names(request, matrix, items, pool)
     guesses = {item.id: item.guessing for item in items}
     guessing = np.array([guesses.get(item, 0.0) for item in matrix.items])
-    fit = kept_fit(data_dir, matrix, guessing, engine="mcmc", seed=request.seed)
+    fit = kept_fit(data_dir, FitRequest(matrix, guessing, "mcmc", request.seed))
     diagnosis = bf.diagnose(fit)
     targets = targets_of(
         diagnosis,

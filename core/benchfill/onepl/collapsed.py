@@ -60,7 +60,7 @@ class CollapsedPosterior:
 
     def __init__(self, patterns: ItemPatterns) -> None:
         self.patterns = patterns
-        self._classes = [_GuessClass.of(patterns, g) for g in np.unique(patterns.guessing)]
+        self.classes = [GuessClass.of(patterns, g) for g in np.unique(patterns.guessing)]
 
     def grid(self, *points: Parameters) -> NDArray[np.float64]:
         """Return difficulties, equally spaced, that are wide and fine enough at all points.
@@ -89,7 +89,7 @@ class CollapsedPosterior:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the rows' log marginal likelihoods (R,) and masses on the grid (R, G)."""
         log_density = np.empty((len(self.patterns.weight), len(grid)))
-        for group in self._classes:
+        for group in self.classes:
             alike, slope, constant = group.log_likelihood(at.theta, grid)
             log_density[group.rows] = alike[group.alike] + constant[:, None]
             log_density[group.rows] -= slope[:, None] * grid
@@ -109,7 +109,7 @@ class CollapsedPosterior:
         `cells` are positions on the grid, shape (R, C); the result has shape (draws, R, C).
         """
         log_density = np.empty((len(draws), *cells.shape))
-        for group in self._classes:
+        for group in self.classes:
             held = cells[group.rows]
             for d, at in enumerate(draws):
                 alike, slope, _ = group.log_likelihood(at.theta, grid)
@@ -138,7 +138,7 @@ class CollapsedPosterior:
         score[:, j:], score_b[:, j:] = mass @ hyper.T, mass @ (hyper * grid).T
         hessian = np.zeros((j + 2, j + 2))
         gradient = np.zeros(j + 2)
-        for group in self._classes:
+        for group in self.classes:
             curves = response_curves(at.theta[:, None] - grid, group.guessing)
             held = mass[group.rows]
             score[group.rows, :j] = group.expected_score(held, curves)
@@ -166,7 +166,7 @@ class CollapsedPosterior:
 
 
 @dataclass(frozen=True)
-class _GuessClass:
+class GuessClass:
     """Rows with the same guessing probability, and those of them whose scores vary alike.
 
     A row's score in theta_j is ``y d_log_p + (n - y) d_log_q``. Without guessing that is the
@@ -184,7 +184,8 @@ class _GuessClass:
     alike: NDArray[np.int64]
 
     @classmethod
-    def of(cls, patterns: ItemPatterns, guessing: float) -> _GuessClass:
+    def of(cls, patterns: ItemPatterns, guessing: float) -> GuessClass:
+        """Take the rows with this guessing probability."""
         rows = np.flatnonzero(patterns.guessing == guessing)
         correct, n = patterns.correct[rows], patterns.n[rows]
         constant = correct if guessing == 0 else np.zeros_like(correct)

@@ -4,23 +4,35 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from ..errors import FitError
-from .draws import draw_difficulties
+from .draws import difficulty_moments, draw_difficulties
 from .map import draw_parameters, fit_map
 from .model import ItemPatterns, guessing_vector
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
     from ..responses import ResponseMatrix
+    from .collapsed import Parameters
+    from .map import MapEstimate
 
-Engine = Literal["mcmc", "map"]
-MAP_DRAWS = 1000
-MAX_DRAWS = 2000
+Engine = Literal["mcmc", "map", "plain"]
+FittedBy = Literal["mcmc", "map", "plain", "laplace"]
+MOST_DRAWS = {"mcmc": 2000, "plain": 2000, "map": 1000, "laplace": 1000}
+MOST_DRAWN = 40_000_000  # difficulties in all draws together, 320 MB
+MOST_GUESSED_ROWS = 1000  # beyond, a step of the sampler takes too long
+
+
+def evenly(total: int, count: int) -> NDArray[np.int64]:
+    """Return at most `count` positions, equally spaced over `total`."""
+    return np.linspace(0, total - 1, min(count, total)).round().astype(np.int64)
 
 
 class Draws(NamedTuple):
@@ -33,8 +45,7 @@ class Draws(NamedTuple):
 
     def thin(self, count: int) -> Draws:
         """Return at most `count` draws, equally spaced over all."""
-        total = len(self.b)
-        kept = np.linspace(0, total - 1, min(count, total)).round().astype(int)
+        kept = evenly(len(self.b), count)
         return Draws(self.theta[kept], self.b[kept], self.mu_b[kept], self.s_b[kept])
 
 
@@ -49,35 +60,42 @@ class Fit1PL:
     guessing
         Guessing probability of each item, shape (I,), in [0, 1).
     engine
-        ``mcmc`` (NUTS) or ``map`` (mode, Laplace draws of abilities, exact conditional b).
+        ``mcmc`` (NUTS with b integrated out), ``plain`` (NUTS on everything), ``map`` (mode,
+        Laplace draws of abilities, exact conditional b), or ``laplace``: ``map`` where ``mcmc`` was
+        asked for and would take too long.
     theta, theta_sd
         Posterior means and standard deviations of the abilities, logits, shape (J,), mean zero.
     b, b_sd
         Posterior means and standard deviations of the difficulties, logits, shape (I,).
     mu_b, s_b
         Posterior means of the mean and standard deviation of the difficulties.
-    draws
-        Joint posterior draws.
+    draw
+        Makes the joint posterior draws, always the same; see `draws`.
     seconds
-        Wall time of the fit.
+        Wall time of the fit, without the draws of b.
     max_rhat, min_ess_bulk, divergences
-        Sampler diagnostics; None for ``map``, which has no chains.
+        Sampler diagnostics; None for ``map`` and ``laplace``, which have no chains.
     """
 
     responses: ResponseMatrix
     guessing: NDArray[np.float64]
-    engine: Engine
+    engine: FittedBy
     theta: NDArray[np.float64]
     theta_sd: NDArray[np.float64]
     b: NDArray[np.float64]
     b_sd: NDArray[np.float64]
     mu_b: float
     s_b: float
-    draws: Draws
+    draw: Callable[[], Draws]
     seconds: float
     max_rhat: float | None = None
     min_ess_bulk: float | None = None
     divergences: int | None = None
+
+    @cached_property
+    def draws(self) -> Draws:
+        """Joint posterior draws, made when they are first asked for: at most 2,000 (``mcmc``)."""
+        return self.draw()
 
 
 def fit_1pl(
@@ -86,6 +104,7 @@ def fit_1pl(
     engine: Engine = "mcmc",
     guessing: ArrayLike = 0.0,
     seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Fit1PL:
     """Fit the Bayesian 1PL model of docs/method, section 2.
 
@@ -94,17 +113,22 @@ def fit_1pl(
     responses
         Successes and rollouts of J models on I items; cells may be missing.
     engine
-        ``mcmc`` samples everything with NUTS (seconds to minutes); ``map`` takes the mode and a
-        normal approximation (well under a second).
+        ``mcmc`` samples abilities and hyper-parameters with NUTS, with the difficulties integrated
+        out; ``plain`` samples everything with PyMC, the slow reference; ``map`` takes the mode and
+        a normal approximation (well under a second).
     guessing
         Probability of a right answer by chance, for all items or one an item: 1 / number of
         choices for multiple choice, 0 otherwise.
     seed
         Seed of all draws; the same seed and data give the same fit.
+    progress
+        Called by ``mcmc`` with the draws made and those to come in all.
 
     Returns
     -------
     Fit1PL
+        With guessing and more than 1,000 distinct items ``mcmc`` would take too long; the fit is
+        then the one of ``map`` and labelled ``laplace``.
 
     Raises
     ------
@@ -117,59 +141,103 @@ def fit_1pl(
     if not responses.n.any():
         raise FitError("no cell of the response matrix holds a rollout; there is nothing to fit.")
     start = time.perf_counter()
-    if engine == "mcmc":
-        return _fit_mcmc(responses, guesses, seed, start)
-    return _fit_map(responses, guesses, seed, start)
+    if engine == "plain":
+        return _fit_plain(responses, guesses, seed, start)
+    patterns = ItemPatterns.of(responses, guesses)
+    estimate = fit_map(patterns)
+    guessed_rows = int(np.count_nonzero(patterns.guessing))
+    if engine == "map" or guessed_rows > MOST_GUESSED_ROWS:
+        label: FittedBy = "map" if engine == "map" else "laplace"
+        return _fit_map(responses, guesses, patterns, estimate, (label, seed, start))
+    # nutpie and ArviZ take seconds to import: not a price for reading a file or a MAP fit
+    from .nuts import sample_collapsed  # noqa: PLC0415
+
+    sample = sample_collapsed(patterns, estimate, seed, progress)
+    theta = np.stack([at.theta for at in sample.parameters])
+    b, b_sd = difficulty_moments(patterns, sample.parameters)
+    return Fit1PL(
+        responses=responses,
+        guessing=guesses,
+        engine="mcmc",
+        theta=theta.mean(0),
+        theta_sd=theta.std(0),
+        b=b[patterns.row],
+        b_sd=b_sd[patterns.row],
+        mu_b=float(np.mean([at.mu_b for at in sample.parameters])),
+        s_b=float(np.mean([at.s_b for at in sample.parameters])),
+        draw=lambda: _draws(patterns, sample.parameters, "mcmc", np.random.default_rng(seed)),
+        seconds=time.perf_counter() - start,
+        max_rhat=sample.max_rhat,
+        min_ess_bulk=sample.min_ess_bulk,
+        divergences=sample.divergences,
+    )
+
+
+def _draws(
+    patterns: ItemPatterns,
+    parameters: tuple[Parameters, ...],
+    engine: FittedBy,
+    rng: np.random.Generator,
+) -> Draws:
+    """Draw the difficulties given the parameters, fewer times where there are very many items."""
+    count = min(MOST_DRAWS[engine], max(MOST_DRAWN // len(patterns.row), 200))
+    kept = tuple(parameters[k] for k in evenly(len(parameters), count))
+    return Draws(
+        theta=np.stack([at.theta for at in kept]),
+        b=draw_difficulties(patterns, kept, rng),
+        mu_b=np.array([at.mu_b for at in kept]),
+        s_b=np.array([at.s_b for at in kept]),
+    )
 
 
 def _fit_map(
-    responses: ResponseMatrix, guessing: NDArray[np.float64], seed: int, start: float
+    responses: ResponseMatrix,
+    guessing: NDArray[np.float64],
+    patterns: ItemPatterns,
+    estimate: MapEstimate,
+    how: tuple[FittedBy, int, float],
 ) -> Fit1PL:
-    rng = np.random.default_rng(seed)
-    patterns = ItemPatterns.of(responses, guessing)
-    estimate = fit_map(patterns)
-    parameters = draw_parameters(estimate, MAP_DRAWS, rng)
-    draws = Draws(
-        theta=np.stack([at.theta for at in parameters]),
-        b=draw_difficulties(patterns, parameters, rng),
-        mu_b=np.array([at.mu_b for at in parameters]),
-        s_b=np.array([at.s_b for at in parameters]),
-    )
+    engine, seed, start = how
     at = estimate.parameters
+
+    def draw() -> Draws:
+        rng = np.random.default_rng(seed)
+        return _draws(patterns, draw_parameters(estimate, MOST_DRAWS[engine], rng), engine, rng)
+
     return Fit1PL(
         responses=responses,
         guessing=guessing,
-        engine="map",
+        engine=engine,
         theta=at.theta,
         theta_sd=np.sqrt(np.clip(np.diag(estimate.covariance)[:-2], 0, None)),
         b=estimate.b[patterns.row],
         b_sd=estimate.b_sd[patterns.row],
         mu_b=at.mu_b,
         s_b=at.s_b,
-        draws=draws,
+        draw=draw,
         seconds=time.perf_counter() - start,
     )
 
 
-def _fit_mcmc(
+def _fit_plain(
     responses: ResponseMatrix, guessing: NDArray[np.float64], seed: int, start: float
 ) -> Fit1PL:
-    # PyMC takes 3 s to import: not a price for reading a file or a MAP fit
+    # PyMC takes 3 s to import
     from .mcmc import sample_plain  # noqa: PLC0415
 
     sample = sample_plain(responses, guessing, seed)
-    draws = Draws(sample.theta, sample.b, sample.mu_b, sample.s_b)
+    draws = Draws(sample.theta, sample.b, sample.mu_b, sample.s_b).thin(MOST_DRAWS["plain"])
     return Fit1PL(
         responses=responses,
         guessing=guessing,
-        engine="mcmc",
+        engine="plain",
         theta=sample.theta.mean(0),
         theta_sd=sample.theta.std(0),
         b=sample.b.mean(0),
         b_sd=sample.b.std(0),
         mu_b=float(sample.mu_b.mean()),
         s_b=float(sample.s_b.mean()),
-        draws=draws.thin(MAX_DRAWS),
+        draw=lambda: draws,
         seconds=time.perf_counter() - start,
         max_rhat=sample.max_rhat,
         min_ess_bulk=sample.min_ess_bulk,

@@ -97,6 +97,10 @@ def _summarise(trace: Any, models: int) -> Sample:
     rhat, ess = az.rhat(posterior), az.ess(posterior, method="bulk")
     names = list(posterior.data_vars)
 
+    if posterior.sizes["chain"] * posterior.sizes["draw"] < CHAINS * DRAWS:
+        # nutpie answers Ctrl-C with the draws made so far, as if they were all
+        raise KeyboardInterrupt
+
     def flat(name: str) -> NDArray[np.float64]:
         values = posterior[name].to_numpy()
         return np.asarray(values.reshape(-1, *values.shape[2:]), dtype=np.float64)

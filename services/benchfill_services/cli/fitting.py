@@ -11,8 +11,8 @@ import benchfill as bf
 from benchfill.errors import InputError
 
 from ..settings import Settings
-from ..store.fits import kept_fit
-from .progress import working
+from ..store.fits import FitRequest, kept_fit
+from .progress import counting_up
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,10 +45,9 @@ def read_and_fit(options: FitOptions) -> bf.Fit1PL:
     matrix = bf.read_responses(options.responses)
     items = bf.read_items(options.items) if options.items else ()
     guessing = guessing_of(matrix, items, options.choices)
-    with working(f"fitting {len(matrix.models)} models x {len(matrix.items)} items"):
-        return kept_fit(
-            Settings().data_dir, matrix, guessing, engine=options.engine, seed=options.seed
-        )
+    request = FitRequest(matrix, guessing, options.engine, options.seed)
+    with counting_up(f"fitting {len(matrix.models)} models x {len(matrix.items)} items") as step:
+        return kept_fit(Settings().data_dir, request, step)
 
 
 def guessing_of(

@@ -14,6 +14,7 @@ class EngineChoice(StrEnum):
 
     MCMC = "mcmc"
     MAP = "map"
+    PLAIN = "plain"
 
 
 Responses = Annotated[
@@ -32,7 +33,10 @@ Choices = Annotated[
 TargetDist = Annotated[
     str, typer.Option(help="Wanted difficulties: uniform, beta:A,B, or a file of numbers.")
 ]
-Engine = Annotated[EngineChoice, typer.Option(help="mcmc samples; map is fast.")]
+Engine = Annotated[
+    EngineChoice,
+    typer.Option(help="mcmc samples; map is fast; plain samples without shortcuts, slowly."),
+]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of all draws.")]
 Out = Annotated[Path | None, typer.Option(help="Folder for the report.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]

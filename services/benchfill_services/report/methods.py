@@ -48,6 +48,7 @@ AUTOGEN = (
     "conversation. arXiv:2308.08155."
 )
 
+_CHAINS = {"mcmc", "plain"}
 _SAMPLED = ("numpy", "scipy", "pymc", "nutpie")
 _AGENTS = ("autogen-agentchat", "litellm")
 
@@ -88,7 +89,7 @@ def fitted_methods(
     `references` and `packages` are those that only the sentences need.
     """
     engines = {one.fit.engine for one in fitted}
-    sampled = "mcmc" in engines
+    sampled = bool(engines & _CHAINS)
     names = [*(_SAMPLED if sampled else _SAMPLED[:2]), *packages]
     versions = (
         ("benchfill", str(envelope.get("benchfill_version", "unknown"))),
@@ -98,7 +99,7 @@ def fitted_methods(
     told = [part for one in fitted for part in (_model(one), _fit(one.fit))]
     cited = {*references, *((RASCH,) if fitted else ())}
     cited |= {NUTS, PYMC, RHAT} if sampled else set()
-    cited |= {LAPLACE} if engines - {"mcmc"} else set()
+    cited |= {LAPLACE} if engines - _CHAINS else set()
     paragraph = " ".join([*told, *sentences, _reproduction(envelope, versions)])
     return Methods(paragraph, tuple(sorted(cited)), versions)
 
@@ -115,10 +116,17 @@ def _model(diagnosis: FittedResult) -> str:
 
 
 def _fit(fit: FitSummary) -> str:
-    if fit.engine == "mcmc":
+    if fit.engine in _CHAINS:
+        how = (
+            "The posterior of abilities and hyper-parameters, with every b integrated out on a "
+            "grid, was sampled with NUTS (nutpie), 4 chains of 400 tuning and 500 kept draws; each "
+            "b was then drawn from its exact conditional"
+            if fit.engine == "mcmc"
+            else "The posterior was sampled with NUTS, 4 chains of 1,000 tuning and 1,000 kept "
+            "draws"
+        )
         return (
-            "The posterior was sampled with NUTS, 4 chains of 1,000 tuning and 1,000 kept draws "
-            f"(max R-hat {_known(fit.max_rhat, '.3f')}, min bulk ESS "
+            f"{how} (max R-hat {_known(fit.max_rhat, '.3f')}, min bulk ESS "
             f"{_known(fit.min_ess_bulk, ',.0f')}, {_known(fit.divergences, 'd')} divergences)."
         )
     return (

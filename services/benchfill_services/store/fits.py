@@ -13,6 +13,7 @@ import json
 import os
 import tempfile
 import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,50 +22,68 @@ import numpy as np
 from benchfill.onepl import Draws, Fit1PL, fit_1pl
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from benchfill.onepl import Engine
     from benchfill.responses import ResponseMatrix
 
 FOLDER = "fits"
+MOST_KEPT_ITEMS = 20_000  # of a MAP fit
+_FITS = 2  # raised when fits of the same version come to differ
 _ARRAYS = ("theta", "theta_sd", "b", "b_sd")
-_SCALARS = ("mu_b", "s_b", "seconds", "max_rhat", "min_ess_bulk", "divergences")
+_SCALARS = ("engine", "mu_b", "s_b", "seconds", "max_rhat", "min_ess_bulk", "divergences")
+
+
+@dataclass(frozen=True)
+class FitRequest:
+    """All that a fit depends on."""
+
+    responses: ResponseMatrix
+    guessing: NDArray[np.float64]
+    engine: Engine
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """A hash of it all, versions included."""
+        digest = hashlib.sha256()
+        names = ("benchfill", "pymc", "nutpie")
+        data = self.responses
+        versions = [_FITS, *(importlib.metadata.version(name) for name in names)]
+        head = [versions, self.engine, self.seed, data.models, data.items]
+        digest.update(json.dumps(head).encode())
+        for counts in (data.correct, data.n):
+            digest.update(np.ascontiguousarray(counts, dtype=np.int64).tobytes())
+        digest.update(self.guessing.tobytes())
+        return digest.hexdigest()
 
 
 def kept_fit(
-    folder: Path,
-    responses: ResponseMatrix,
-    guessing: NDArray[np.float64],
-    *,
-    engine: Engine,
-    seed: int,
+    folder: Path, request: FitRequest, progress: Callable[[int, int], None] | None = None
 ) -> Fit1PL:
-    """Return the fit that the data folder holds, or make it and keep it there."""
-    path = folder / FOLDER / f"{_key(responses, guessing, engine, seed)}.npz"
-    kept = _read(path, responses, guessing, engine)
+    """Return the fit that the data folder holds, or make it and keep it there.
+
+    A fit with very many draws is not kept: making it again takes less than reading it.
+    """
+    path = folder / FOLDER / f"{request.key}.npz"
+    kept = _read(path, request)
     if kept is not None:
         return kept
-    fit = fit_1pl(responses, engine=engine, guessing=guessing, seed=seed)
-    _write(path, fit)
+    fit = fit_1pl(
+        request.responses,
+        engine=request.engine,
+        guessing=request.guessing,
+        seed=request.seed,
+        progress=progress,
+    )
+    if len(fit.b) <= MOST_KEPT_ITEMS or fit.engine in {"mcmc", "plain"}:
+        _write(path, fit)
     return fit
 
 
-def _key(
-    responses: ResponseMatrix, guessing: NDArray[np.float64], engine: Engine, seed: int
-) -> str:
-    digest = hashlib.sha256()
-    versions = [importlib.metadata.version(name) for name in ("benchfill", "pymc", "nutpie")]
-    head = [versions, engine, seed, responses.models, responses.items]
-    digest.update(json.dumps(head).encode())
-    for counts in (responses.correct, responses.n):
-        digest.update(np.ascontiguousarray(counts, dtype=np.int64).tobytes())
-    digest.update(guessing.tobytes())
-    return digest.hexdigest()
-
-
-def _read(
-    path: Path, responses: ResponseMatrix, guessing: NDArray[np.float64], engine: Engine
-) -> Fit1PL | None:
+def _read(path: Path, request: FitRequest) -> Fit1PL | None:
     """Read a kept fit; one that cannot be read is made again."""
     try:
         with np.load(path, allow_pickle=False) as kept:
@@ -74,7 +93,11 @@ def _read(
     except (OSError, KeyError, ValueError, zipfile.BadZipFile):
         return None
     return Fit1PL(
-        responses=responses, guessing=guessing, engine=engine, draws=draws, **arrays, **scalars
+        responses=request.responses,
+        guessing=request.guessing,
+        draw=lambda: draws,
+        **arrays,
+        **scalars,
     )
 
 

@@ -75,7 +75,7 @@ def both():
     rng = np.random.default_rng(6)
     n = np.where(rng.random((12, 40)) < 0.1, 0, 8)
     data = respond(rng, abilities(rng), rng.normal(0, 1.5, 40), n)
-    return fit_1pl(data, engine="mcmc", seed=1), fit_1pl(data, engine="map", seed=1)
+    return fit_1pl(data, engine="plain", seed=1), fit_1pl(data, engine="map", seed=1)
 
 
 def test_map_and_posterior_means_agree(both) -> None:

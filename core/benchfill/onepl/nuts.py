@@ -1,0 +1,150 @@
+"""NUTS on the collapsed posterior: the default sampler.
+
+nutpie draws from a density given in NumPy, so that nothing has to be compiled; compiling the same
+density as a PyMC graph took 30 to 50 s a process on two cores, sampling it 5 s (docs/decisions).
+"""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import FitError
+from .whitened import WhitenedPosterior
+
+with warnings.catch_warnings():
+    # ArviZ announces its next version, and PyTensor a missing compiler that nutpie does not need
+    warnings.simplefilter("ignore")
+    logging.getLogger("pytensor.configdefaults").setLevel(logging.ERROR)
+    import arviz as az
+    import nutpie
+    from nutpie.compiled_pyfunc import from_pyfunc
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from .collapsed import Parameters
+    from .map import MapEstimate
+    from .model import ItemPatterns
+
+CHAINS = 4
+TUNE = 400  # the coordinates are whitened already; only the step size is left to find
+DRAWS = 500  # in these coordinates worth at least as many independent ones
+TARGET_ACCEPT = 0.8
+_TRIES = 4
+_POLL = 0.2  # seconds
+
+
+@dataclass(frozen=True)
+class ParameterSample:
+    """Draws of abilities and hyper-parameters, all chains in one, and how the chains did."""
+
+    parameters: tuple[Parameters, ...]
+    max_rhat: float
+    min_ess_bulk: float
+    divergences: int
+
+
+def sample_collapsed(
+    patterns: ItemPatterns,
+    estimate: MapEstimate,
+    seed: int,
+    progress: Callable[[int, int], None] | None = None,
+) -> ParameterSample:
+    """Draw 4 x 500 from the collapsed posterior, after 4 x 400 of tuning.
+
+    Parameters
+    ----------
+    patterns
+        Items with equal data, merged.
+    estimate
+        The mode, from which the coordinates are made.
+    seed
+        Seed of all chains.
+    progress
+        Called with the draws made and those to come in all, tuning included.
+
+    Returns
+    -------
+    ParameterSample
+        R-hat and bulk ESS are the worst of theta, mu_b and log s_b.
+
+    Raises
+    ------
+    FitError
+        The draws ran off the lattice again and again.
+    """
+    posterior = WhitenedPosterior(patterns, estimate, seed)
+    for _ in range(_TRIES):
+        trace = _run(posterior, seed, progress)
+        u = trace.posterior["u"].to_numpy()
+        points = u.reshape(-1, u.shape[-1])
+        # the outermost draws and a hundred others
+        by_scale = np.argsort(points @ posterior.root[-1])
+        looked_at = {*by_scale[:20], *by_scale[-20:], *range(0, len(points), len(points) // 100)}
+        off = posterior.misfits([points[k] for k in looked_at])
+        if not off:
+            break
+        posterior.fit_windows([points[k] for k in looked_at])
+    else:
+        raise FitError("the sampler ran off its grid of difficulties; use engine 'map' or 'plain'.")
+    full = np.einsum("cdk,pk->cdp", u, posterior.root)
+    return ParameterSample(
+        parameters=tuple(posterior.parameters(point) for point in points),
+        max_rhat=float(az.rhat({"x": full})["x"].max()),
+        min_ess_bulk=float(az.ess({"x": full}, method="bulk")["x"].min()),
+        divergences=int(trace.sample_stats["diverging"].sum()),
+    )
+
+
+def _run(
+    posterior: WhitenedPosterior, seed: int, progress: Callable[[int, int], None] | None
+) -> Any:
+    made = 0
+
+    def kept(u: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+        nonlocal made
+        made += 1
+        return {"u": u}
+
+    model = from_pyfunc(
+        posterior.dimensions,
+        lambda: posterior.value_and_gradient,
+        lambda *_: kept,
+        [np.dtype("float64")],
+        [(posterior.dimensions,)],
+        ["u"],
+        make_initial_point_fn=lambda one: np.random.default_rng(one).normal(
+            0, 1.5, posterior.dimensions
+        ),
+    )
+    # in the background: nutpie answers Ctrl-C with the draws made so far, as if they were all
+    sampler = nutpie.sample(
+        model,
+        draws=DRAWS,
+        tune=TUNE,
+        chains=CHAINS,
+        cores=1,  # the density holds Python's lock; two threads would only fight for it
+        seed=seed,
+        target_accept=TARGET_ACCEPT,
+        progress_bar=False,
+        blocking=False,
+    )
+    try:
+        while True:
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    return sampler.wait(timeout=_POLL)
+            except TimeoutError:
+                if progress is not None:
+                    progress(made, CHAINS * (TUNE + DRAWS))
+    except BaseException:
+        sampler.cancel()
+        raise

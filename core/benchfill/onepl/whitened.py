@@ -1,0 +1,255 @@
+"""The collapsed posterior in coordinates in which it is nearly a standard normal.
+
+With the difficulties integrated out (`collapsed`) what is left are the abilities, ``mu_b`` and
+``log s_b``; the scale of the abilities is integrated out too, on a grid, so that no funnel is left
+to sample. Shifted to the mode and scaled by the Laplace covariance a sampler needs few steps.
+docs/method, section 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .collapsed import END_MASS, CollapsedPosterior, Parameters
+from .lattice import Windows
+from .map import zero_sum_basis
+from .model import B_SCALE, MU_SCALE, THETA_SCALE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from .collapsed import GuessClass
+    from .map import MapEstimate
+    from .model import ItemPatterns
+
+CELLS_PER_SD = 2.0  # of the surest difficulty; the trapezoidal rule errs by less than 1e-8
+_PROBE_RADIUS = 4.5
+_PROBES = 8
+_CHUNK = 1 << 24  # floats of scratch memory when the windows are sought
+
+
+class WhitenedPosterior:
+    """Log density of ``u``, shape (J+1,), with ``(theta, mu_b, log s_b) = mode + root @ u``.
+
+    Difficulties are integrated on a lattice of ``x = (b - mu_b) / s_b``, which stays fine and wide
+    enough however ``s_b`` moves, each row on its own window.
+    """
+
+    def __init__(self, patterns: ItemPatterns, estimate: MapEstimate, seed: int) -> None:
+        self.patterns = patterns
+        models = patterns.n.shape[1]
+        basis = zero_sum_basis(models)
+        at = estimate.parameters
+        self._mode = np.concatenate([at.theta, [at.mu_b, at.log_s_b]])
+        self.root = basis @ np.linalg.cholesky(basis.T @ estimate.covariance @ basis)
+        self._ability_prior = _AbilityPrior(models)
+        self._classes = CollapsedPosterior(patterns).classes
+        self._constant = patterns.weight @ sum(_scattered(one, patterns) for one in self._classes)
+        rng = np.random.default_rng(seed)
+        far = rng.standard_normal((_PROBES, self.dimensions))
+        far *= _PROBE_RADIUS / np.linalg.norm(far, axis=1, keepdims=True)
+        axes = np.linalg.pinv(self.root)[:, -2:].T  # moves mu_b alone, then log s_b alone
+        axes *= _PROBE_RADIUS / np.linalg.norm(axes, axis=1, keepdims=True)
+        self.fit_windows([*far, *axes, *-axes])
+
+    @property
+    def dimensions(self) -> int:
+        """Length of u."""
+        return self.root.shape[1]
+
+    def parameters(self, u: NDArray[np.float64]) -> Parameters:
+        """Return what u stands for."""
+        full = self._mode + self.root @ u
+        return Parameters(full[:-2] - full[:-2].mean(), float(full[-2]), float(full[-1]))
+
+    def fit_windows(self, points: Iterable[NDArray[np.float64]]) -> None:
+        """Choose lattice and windows that serve at the given points u."""
+        probes = [self.parameters(u) for u in points]
+        sure = self.patterns.n.sum(1).max() / 4 * max(at.s_b for at in probes) ** 2
+        step = 1 / (CELLS_PER_SD * np.sqrt(sure + 1))
+        left, right, sd = np.inf, -np.inf, np.inf
+        for at in probes:
+            lowest, highest, spread = self._extents(at, step)
+            left, right = np.minimum(left, lowest), np.maximum(right, highest)
+            sd = np.minimum(sd, spread)
+        self._use(Windows.covering(left, right, sd, CELLS_PER_SD))
+
+    def _use(self, windows: Windows) -> None:
+        self._windows = windows
+        self._x = windows.lattice
+        self._parts = [
+            _Part(one, self.patterns, windows.cells[one.rows], self._x) for one in self._classes
+        ]
+
+    def _extents(
+        self, at: Parameters, step: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Return where each row's mass over x begins and ends, and its sd; each (R,)."""
+        reach = 8.0
+        while True:
+            x = np.arange(-reach, reach + step, step)
+            rows = self.patterns.weight.size
+            found = np.empty((3, rows))
+            worst = 0.0
+            for log_mass, chosen in self._log_masses(at, x):
+                mass = np.exp(log_mass - log_mass.max(1, keepdims=True))
+                mass /= mass.sum(1, keepdims=True)
+                worst = max(worst, float(mass[:, [0, -1]].max()))
+                held = mass > END_MASS / 1000
+                mean = mass @ x
+                found[0, chosen] = x[held.argmax(1)]
+                found[1, chosen] = x[len(x) - 1 - held[:, ::-1].argmax(1)]
+                found[2, chosen] = np.sqrt(np.maximum(mass @ x**2 - mean**2, step**2))
+            if worst < END_MASS:
+                return found[0], found[1], found[2]
+            reach *= 1.5
+
+    def _log_masses(
+        self, at: Parameters, x: NDArray[np.float64]
+    ) -> Iterable[tuple[NDArray[np.float64], NDArray[np.int64]]]:
+        """Yield the rows' log masses (some, G) on a lattice of x, and which rows they are."""
+        grid = at.mu_b + at.s_b * x
+        for one in self._classes:
+            shared, slope, _ = one.log_likelihood(at.theta, grid)
+            size = max(1, _CHUNK // len(x))
+            for start in range(0, len(one.rows), size):
+                part = slice(start, start + size)
+                log_mass = shared[one.alike[part]] - slope[part, None] * grid - 0.5 * x**2
+                yield log_mass, one.rows[part]
+
+    def value_and_gradient(self, u: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """Return the log density of u up to a constant, and its gradient, shape (J+1,)."""
+        full = self._mode + self.root @ u
+        at, theta = _Place.of(full, self._x), full[:-2]
+        spread = np.zeros(len(self._x))
+        gradient = np.empty(len(full))
+        gradient[:-2] = self._constant
+        value = self._constant @ theta + full[-1]
+        for part in self._parts:
+            value += part.add(at, gradient[:-2], spread)
+        log_prior, slope = self._ability_prior(float(theta @ theta))
+        gradient[:-2] += slope * theta
+        gradient[-2] = spread @ self._x / at.s_b - at.mu_b / MU_SCALE**2
+        gradient[-1] = spread @ (self._x**2 - 1) + 1 - (at.s_b / B_SCALE) ** 2
+        value += log_prior - 0.5 * (at.mu_b / MU_SCALE) ** 2 - 0.5 * (at.s_b / B_SCALE) ** 2
+        return float(value), self.root.T @ gradient
+
+    def misfits(self, points: Sequence[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
+        """Return the points where a window cuts mass off, or the lattice is too coarse."""
+        finest = self.patterns.n.sum(1).max() / 4
+        found = []
+        for u in points:
+            at = _Place.of(self._mode + self.root @ u, self._x)
+            coarse = self._windows.step * np.sqrt(finest * at.s_b**2 + 1) > 1
+            if coarse or max(part.end_mass(at) for part in self._parts) > END_MASS:
+                found.append(u)
+        return found
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Odds of success where the lattice lies now, shape (J, G), and ``mu_b``, ``s_b``."""
+
+    odds: NDArray[np.float64]
+    mu_b: float
+    s_b: float
+
+    @classmethod
+    def of(cls, full: NDArray[np.float64], x: NDArray[np.float64]) -> _Place:
+        """Place the lattice x at (theta, mu_b, log s_b)."""
+        mu_b, s_b = full[-2], np.exp(full[-1])
+        # an outer product of exponentials, at a quarter of the price of their sums; beyond 1e-150
+        # and 1e150 nothing is left to tell apart
+        theta = np.exp(np.clip(full[:-2], -350, 350))
+        grid = np.exp(-np.clip(mu_b + s_b * x, -350, 350))
+        return cls(theta[:, None] * grid, float(mu_b), float(s_b))
+
+
+class _Part:
+    """Rows with one guessing probability, on their windows."""
+
+    def __init__(
+        self,
+        group: GuessClass,
+        patterns: ItemPatterns,
+        cells: NDArray[np.int64],
+        x: NDArray[np.float64],
+    ) -> None:
+        self._group = group
+        self._weight = patterns.weight[group.rows]
+        self._cells = cells + group.alike[:, None] * len(x)
+        self._kernel = -0.5 * x**2
+        self._slope = group.constant.sum(1)
+        self._slope_x = self._slope[:, None] * x[cells]
+        self._shape = (len(group.alike_q), len(x))
+
+    def add(self, at: _Place, gradient: NDArray[np.float64], spread: NDArray[np.float64]) -> float:
+        """Return the rows' log likelihood; add to the gradient in theta and to the mass on x."""
+        guess = self._group.guessing
+        either = 1 + at.odds
+        mass = self._log_mass(at, either)
+        peak = mass.max(1)
+        mass -= peak[:, None]
+        np.exp(mass, out=mass)
+        total = mass.sum(1)
+        mass *= (self._weight / total)[:, None]
+        size = self._shape[0] * self._shape[1]
+        held = np.bincount(self._cells.ravel(), mass.ravel(), size).reshape(self._shape)
+        solved = at.odds / either
+        if len(held) == 1:
+            gradient -= self._group.alike_q[0] * (solved @ held[0])
+        else:
+            gradient -= np.einsum("jg,jg->j", self._group.alike_q.T @ held, solved)
+        if guess > 0:
+            slope = solved * (1 - guess) / (guess + at.odds)
+            gradient += np.einsum("jg,jg->j", self._group.alike_p.T @ held, slope)
+        spread += held.sum(0)
+        return float(self._weight @ (peak + np.log(total)))
+
+    def end_mass(self, at: _Place) -> float:
+        """Return the largest share of a row's mass in an end cell of its window."""
+        mass = self._log_mass(at, 1 + at.odds)
+        mass = np.exp(mass - mass.max(1, keepdims=True))
+        mass /= mass.sum(1, keepdims=True)
+        return float(mass[:, [0, -1]].max())
+
+    def _log_mass(self, at: _Place, either: NDArray[np.float64]) -> NDArray[np.float64]:
+        guess = self._group.guessing
+        log_wrong = np.log(either)
+        shared = self._kernel - self._group.alike_q @ log_wrong
+        if guess > 0:
+            shared += self._group.alike_p @ (np.log(guess + at.odds) - log_wrong)
+        log_mass = np.take(shared, self._cells)
+        if guess == 0:
+            log_mass -= at.s_b * self._slope_x
+            log_mass -= (at.mu_b * self._slope)[:, None]
+        return log_mass
+
+
+class _AbilityPrior:
+    """``theta ~ ZeroSumNormal(s_theta)``, ``s_theta ~ HalfNormal(2)``, with s_theta summed out."""
+
+    def __init__(self, models: int) -> None:
+        log_s = np.linspace(np.log(1e-3), np.log(20 * THETA_SCALE), 200)
+        self._precision = np.exp(-2 * log_s)
+        self._log_weight = -(models - 1) * log_s - 0.5 * np.exp(2 * log_s) / THETA_SCALE**2 + log_s
+
+    def __call__(self, square: float) -> tuple[float, float]:
+        """Return the log density at ``sum theta^2``, and its slope as a multiple of theta."""
+        log_density = self._log_weight - 0.5 * square * self._precision
+        peak = log_density.max()
+        density = np.exp(log_density - peak)
+        total = density.sum()
+        return float(peak + np.log(total)), float(-(density @ self._precision) / total)
+
+
+def _scattered(group: GuessClass, patterns: ItemPatterns) -> NDArray[np.float64]:
+    """Return the constant part of the rows' scores among all rows, shape (R, J)."""
+    constant = np.zeros_like(patterns.n)
+    constant[group.rows] = group.constant
+    return constant
