@@ -42,7 +42,16 @@ def read_and_fit(options: FitOptions) -> bf.Fit1PL:
     ------
         InputError: a file or --choices cannot be used.
     """
-    matrix = bf.read_responses(options.responses)
+    return fit_matrix(bf.read_responses(options.responses), options)
+
+
+def fit_matrix(matrix: bf.ResponseMatrix, options: FitOptions) -> bf.Fit1PL:
+    """Fit a matrix that was made of what was read, or take the fit that the data folder keeps.
+
+    Raises
+    ------
+        InputError: the items file or --choices cannot be used.
+    """
     items = bf.read_items(options.items) if options.items else ()
     guessing = guessing_of(matrix, items, options.choices)
     request = FitRequest(matrix, guessing, options.engine, options.seed)
