@@ -24,6 +24,17 @@ from .gaps import Gap, find_gaps
 from .items import Item, Slot, Template, read_items
 from .measure import DifficultyScale, max_gap, spacings, top_k_sum
 from .onepl import Check, Draws, Fit1PL, checks, fit_1pl
+from .progress import (
+    PowerMap,
+    PowerSettings,
+    Progress,
+    ProgressTest,
+    measure_progress,
+    placing_models,
+    pooled_responses,
+    power_map,
+)
+from .plan import Plan, PlanRequest, make_plan
 from .responses import ResponseMatrix
 from .targets import Beta, Empirical, Target, Uniform, parse_target
 
@@ -44,6 +55,12 @@ __all__ = [
     "InterruptedRunError",
     "Item",
     "MaximumLikelihood",
+    "Plan",
+    "PlanRequest",
+    "PowerMap",
+    "PowerSettings",
+    "Progress",
+    "ProgressTest",
     "ProviderError",
     "ResponseMatrix",
     "Slot",
@@ -56,8 +73,13 @@ __all__ = [
     "diagnose",
     "find_gaps",
     "fit_1pl",
+    "make_plan",
     "max_gap",
+    "measure_progress",
     "parse_target",
+    "placing_models",
+    "pooled_responses",
+    "power_map",
     "read_items",
     "read_responses",
     "spacings",
