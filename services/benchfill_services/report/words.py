@@ -84,7 +84,7 @@ def check_words(check: Check) -> CheckWords:
 
 def what_it_cannot_see(diagnosis: Diagnosis) -> str:
     """Say what the benchmark cannot see."""
-    size = f"{diagnosis.items:,} items that {_count(diagnosis.models, 'model')} answered"
+    size = f"{diagnosis.items:,} items that {count_of(diagnosis.models, 'model')} answered"
     empty = [gap for gap in diagnosis.gaps if gap.verdict == "empty"]
     if empty:
         return (
@@ -108,7 +108,7 @@ def _more(empty: list[Gap]) -> str:
     others = sum(gap.width >= empty[0].width / 2 for gap in empty[1:])
     if not others:
         return ""
-    return f", and {_count(others, 'other gap')} {'is' if others == 1 else 'are'} half as wide"
+    return f", and {count_of(others, 'other gap')} {'is' if others == 1 else 'are'} half as wide"
 
 
 def caveats(diagnosis: Diagnosis) -> tuple[str, ...]:
@@ -141,7 +141,7 @@ def what_was_done(report: FillReport) -> tuple[str, ...]:
     children = sum(fill.children for fill in report.fills)
     gaps = "one gap" if len(report.fills) == 1 else f"{len(report.fills)} gaps"
     done = (
-        f"To fill {gaps}, {_count(children, 'new item')} "
+        f"To fill {gaps}, {count_of(children, 'new item')} "
         f"{'was' if children == 1 else 'were'} written, and the models gave "
         f"{report.rollouts_total:,} answers to measure how hard they are."
     )
@@ -153,7 +153,7 @@ def what_was_done(report: FillReport) -> tuple[str, ...]:
         for fill in filled[:3]
         if fill.chosen is not None
     )
-    verdict = f"{_count(len(filled), 'item')} {'was' if len(filled) == 1 else 'were'} chosen: "
+    verdict = f"{count_of(len(filled), 'item')} {'was' if len(filled) == 1 else 'were'} chosen: "
     rest = [fill for fill in report.fills if fill.chosen is None]
     return (done, f"{verdict}{found}.", *(_unfilled(fill) for fill in rest[:2]))
 
@@ -170,5 +170,6 @@ def probability(p: float) -> str:
     return "over 0.99" if p > 0.99 else "under 0.01" if p < 0.01 else f"{p:.2f}"
 
 
-def _count(number: int, noun: str) -> str:
+def count_of(number: int, noun: str) -> str:
+    """Write a number with its noun, in the plural where there is not one."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
