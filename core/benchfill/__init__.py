@@ -24,6 +24,7 @@ from .gaps import Gap, find_gaps
 from .items import Item, Slot, Template, read_items
 from .measure import DifficultyScale, max_gap, spacings, top_k_sum
 from .onepl import Check, Draws, Fit1PL, checks, fit_1pl
+from .plan import Plan, PlanRequest, make_plan
 from .progress import (
     PowerMap,
     PowerSettings,
@@ -34,7 +35,6 @@ from .progress import (
     pooled_responses,
     power_map,
 )
-from .plan import Plan, PlanRequest, make_plan
 from .responses import ResponseMatrix
 from .targets import Beta, Empirical, Target, Uniform, parse_target
 

@@ -5,6 +5,7 @@ are not used at all.
 """
 
 from .distribution import difficulty_distribution
+from .plan import plan_picture
 from .search import SearchedChild, search_picture
 from .style import DARK, LIGHT, Theme, png_of
 from .wright import wright_map
@@ -15,6 +16,7 @@ __all__ = [
     "SearchedChild",
     "Theme",
     "difficulty_distribution",
+    "plan_picture",
     "png_of",
     "search_picture",
     "wright_map",

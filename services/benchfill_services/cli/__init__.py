@@ -10,6 +10,7 @@ import typer
 from .demo import demo
 from .diagnose import diagnose
 from .fill import fill
+from .plan import plan
 from .rollouts import rollouts
 
 app = typer.Typer(
@@ -38,7 +39,7 @@ def _options(
     pass
 
 
-for _command in (diagnose, rollouts, fill, demo):
+for _command in (diagnose, rollouts, fill, demo, plan):
     app.command()(_command)
 
 
