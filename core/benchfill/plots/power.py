@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 MOST_MAPS = 4
 LEFT, RIGHT, TOP, BOTTOM = 0.62, 0.15, 0.7, 1.45  # margins, inches
 PANEL, GAP, ROW_GAP = 2.1, 0.3, 0.42  # inches
-_LEVELS = ((0.5, "dashed"), (0.8, "solid"))
+_LEVELS: tuple[tuple[float, Literal["dashed", "solid"]], ...] = ((0.5, "dashed"), (0.8, "solid"))
 _TICKS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
@@ -131,7 +131,7 @@ def _edges(values: NDArray[np.float64]) -> NDArray[np.float64]:
     logs = np.log(values)
     middle = (logs[:-1] + logs[1:]) / 2
     outer = [2 * logs[0] - middle[0]], [2 * logs[-1] - middle[-1]]
-    return np.exp(np.concatenate([outer[0], middle, outer[1]]))
+    return np.asarray(np.exp(np.concatenate([outer[0], middle, outer[1]])))
 
 
 def _colours(theme: Theme) -> LinearSegmentedColormap:

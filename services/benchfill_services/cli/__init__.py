@@ -11,6 +11,8 @@ from .demo import demo
 from .diagnose import diagnose
 from .fill import fill
 from .plan import plan
+from .power import power
+from .progress_monitoring import progress as monitor_progress  # progress.py draws bars
 from .rollouts import rollouts
 
 app = typer.Typer(
@@ -39,7 +41,7 @@ def _options(
     pass
 
 
-for _command in (diagnose, rollouts, fill, demo, plan):
+for _command in (diagnose, rollouts, fill, demo, plan, monitor_progress, power):
     app.command()(_command)
 
 
