@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..progress.power import PowerMap, PowerOfRollouts
 
 MOST_MAPS = 4
-LEFT, RIGHT, TOP, BOTTOM = 0.62, 0.15, 0.7, 1.45  # margins, inches
+LEFT, RIGHT, TOP, BOTTOM = 0.75, 0.15, 0.7, 1.45  # margins, inches
 PANEL, GAP, ROW_GAP = 2.1, 0.3, 0.42  # inches
 _LEVELS: tuple[tuple[float, Literal["dashed", "solid"]], ...] = ((0.5, "dashed"), (0.8, "solid"))
 _TICKS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 WANTED = 0.8
 MOST_ROLLOUTS = 1000
 MOST_POSITIONS = 100
-MOST_RESPONSES = 20_000_000  # simulated for one gain; many items take fewer simulations
+MOST_RESPONSES = 4_000_000  # simulated for one gain; many items take fewer simulations
 LEAST_SIMULATIONS = 100
 AT_ONCE = 2_000_000  # numbers held at a time
 WIDTHS = (

@@ -121,8 +121,8 @@ def _how(power: PowerMap) -> tuple[str, ...]:
         f"The model before solves {power.score:.0%} of the benchmark, as the fit expects of "
         f"{one_line(power.model, NAME)}; another model has other room for gains. No success rate "
         "can exceed 1, so a gain ends there: on average over places it may be smaller than its "
-        "name says (realised), and the worst place is sought only where all of it fits (fits: the share of "
-        f"such places). {CELLS_FILE} holds the whole map.",
+        "name says (realised), and the worst place is sought only where all of it fits (fits: "
+        f"the share of such places). {CELLS_FILE} holds the whole map.",
     )
 
 
