@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from ..onepl import Fit1PL
 
+LEAST_DRAWS = 100
+MOST_DRAWN = 20_000_000  # difficulties looked at: a thousand draws up to 20,000 items
+
 
 def blind_zones(fit: Fit1PL, items: NDArray[np.int64], *, count: int = 5) -> tuple[BlindZone, ...]:
     """Return the widest stretches of the scale without any of the given items, widest first.
@@ -37,7 +40,8 @@ def blind_zones(fit: Fit1PL, items: NDArray[np.int64], *, count: int = 5) -> tup
     widths = np.diff(edges)
     widest = np.argsort(-widths, kind="stable")[:count]
     widest = widest[widths[widest] > 0]
-    drawn = scale.to_z(fit.draws.b[:, items])
+    draws = fit.draws.thin(max(LEAST_DRAWS, MOST_DRAWN // len(items)))
+    drawn = scale.to_z(draws.b[:, items])
     covering = covering_widths(drawn, edges[widest] + widths[widest] / 2)
     return tuple(
         _judge(fit, items, (float(edges[at]), float(edges[at + 1])), (int(at), covering[:, t]))

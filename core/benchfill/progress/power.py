@@ -18,6 +18,7 @@ from ..diagnosis import Estimate
 from ..errors import InputError
 from ..fitted import FittedResult, fit_facts
 from ..measure import DifficultyScale, max_gap, own_scale
+from .blind import LEAST_DRAWS, MOST_DRAWN
 from .tail import even_moments, lattice_tail
 
 if TYPE_CHECKING:
@@ -192,7 +193,8 @@ def power_map(fit: Fit1PL, settings: PowerSettings | None = None) -> PowerMap:
     settings = settings or PowerSettings()
     model = _reference(fit, settings.model)
     bank = _bank(fit, model)
-    drawn = max_gap(own_scale(fit.draws.b))
+    draws = fit.draws.thin(max(LEAST_DRAWS, MOST_DRAWN // len(bank.z)))
+    drawn = max_gap(own_scale(draws.b))
     q05, value, q95 = (float(q) for q in np.quantile(drawn, [0.05, 0.5, 0.95]))
     simulations = min(settings.simulations, max(LEAST_SIMULATIONS, MOST_RESPONSES // len(bank.z)))
     places = {width: _places(bank.z, width) for width in _widths(bank.max_gap)}

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from benchfill.progress import ModelProgress, Progress
 
 NAME = 50
+LISTED = 3 * NAME
 FEW_ITEMS = 3
 SHOWN_NAMES = 5
 
@@ -78,7 +79,7 @@ def _verdict(one: ModelProgress, progress: Progress) -> str:
 def _overall(one: ModelProgress) -> str:
     gain = one.overall
     return (
-        f"Over all {count_of(gain.items, 'item')} its success rate went from {gain.before:.3f} to "
+        f"Over all items ({gain.items:,}) its success rate went from {gain.before:.3f} to "
         f"{gain.after:.3f} ({gain.gain:+.3f}, limits {gain.low:+.3f} to {gain.high:+.3f}; "
         f"p of a gain {p_words(one.overall_p)})."
     )
@@ -158,19 +159,28 @@ def caveats(progress: Progress, placed: PlacedBy) -> tuple[str, ...]:
 
 def _caveats_of_tests(progress: Progress) -> list[str]:
     said = []
-    for one in progress.tests:
-        if one.unchanged:
-            said.append(f"{pair_name(one)}: the responses before and after are the very same.")
-        if one.unanswered:
-            said.append(
-                f"{pair_name(one)}: {count_of(one.unanswered, 'item')} left out, without a rollout "
-                "at one of the two times."
-            )
-        if one.scanned is None and one.local and one.local.gain.items < FEW_ITEMS:
-            said.append(
-                f"{pair_name(one)}: only {count_of(one.local.gain.items, 'item')} in the interval; "
-                "the test is exact, but speaks of hardly more than that."
-            )
+    unchanged = [pair_name(one) for one in progress.tests if one.unchanged]
+    if unchanged:
+        said.append(f"The responses before and after are the very same: {_listed(unchanged)}.")
+    unanswered = [
+        f"{pair_name(one)} ({count_of(one.unanswered, 'item')})"
+        for one in progress.tests
+        if one.unanswered
+    ]
+    if unanswered:
+        said.append(
+            f"Items without a rollout at one of the two times are left out: {_listed(unanswered)}."
+        )
+    few = [
+        f"{pair_name(one)} ({count_of(one.local.gain.items, 'item')})"
+        for one in progress.tests
+        if one.scanned is None and one.local and one.local.gain.items < FEW_ITEMS
+    ]
+    if few:
+        said.append(
+            f"Few items lie in the interval: {_listed(few)}; the test is exact, but speaks of "
+            "hardly more than them."
+        )
     if any(one.scanned and not one.scanned.complete for one in progress.tests):
         said.append(
             "With so many items the scan tried not all intervals: they begin and end at no more "
@@ -205,6 +215,6 @@ def p_words(p: float) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(one_line(name, NAME) for name in names[:SHOWN_NAMES])
+    shown = ", ".join(one_line(name, LISTED) for name in names[:SHOWN_NAMES])
     more = len(names) - SHOWN_NAMES
     return f"{shown} and {more:,} more" if more > 0 else shown
