@@ -1,10 +1,12 @@
-"""Labels that stand clear of one another."""
+"""Labels that stand clear of one another, and fit where they stand."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from .style import plain, text_width
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,3 +32,13 @@ def spread(
     margin = min(apart, room) / 2
     inside = np.clip(level, limits[0] + margin, limits[1] - steps[-1] - margin)
     return np.asarray(inside + steps)
+
+
+def fitting(name: str, room: float) -> str:
+    """Cut a name to a width in inches, in its middle: names differ most at both ends."""
+    limit = 48
+    text = plain(name, limit)
+    while (width := text_width(text)) > room and limit > 8:
+        limit = max(8, min(limit - 1, int(limit * room / width)))
+        text = plain(name, limit)
+    return text

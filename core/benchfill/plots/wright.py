@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from .labels import spread
-from .style import LIGHT, SIZE, WIDTH, Theme, label_axes, new_figure, plain, text_width, tidy, write
+from .labels import fitting, spread
+from .style import LIGHT, SIZE, WIDTH, Theme, label_axes, new_figure, tidy, write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -124,15 +124,5 @@ def _names(ax: Axes, abilities: Mapping[str, float], tall: float, theme: Theme) 
     )  # fmt: skip
     for (name, value), place in zip(ranked, places, strict=True):
         ax.plot([0.12, 0.38, 0.46], [value, place, place], color=theme.muted, linewidth=0.6)
-        text = f"{_fitting(name)}  {round(value, 2) + 0.0:+.2f}"
+        text = f"{fitting(name, ROOM - 0.95)}  {round(value, 2) + 0.0:+.2f}"
         write(ax, 0.5, place, text, color=theme.ink, va="center")
-
-
-def _fitting(name: str) -> str:
-    """Cut a name to its room, in its middle: names differ most at both ends."""
-    room, limit = ROOM - 0.5 - 0.45, 48
-    text = plain(name, limit)
-    while (width := text_width(text)) > room and limit > 8:
-        limit = max(8, min(limit - 1, int(limit * room / width)))
-        text = plain(name, limit)
-    return text
