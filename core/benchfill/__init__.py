@@ -8,6 +8,8 @@ NumPy, SciPy and PyMC alone: no agent, no network, no Redis, no web.
 'empty'
 """
 
+from .chance import widest_by_chance
+from .check import FitCheck, check_fit
 from .child import ChildPosterior, MaximumLikelihood, child_mle, child_posterior
 from .diagnosis import Diagnosis, diagnose
 from .errors import (
@@ -24,6 +26,8 @@ from .gaps import Gap, find_gaps
 from .items import Item, Slot, Template, read_items
 from .measure import DifficultyScale, max_gap, spacings, top_k_sum
 from .onepl import Check, Draws, Fit1PL, checks, fit_1pl
+from .onepl.conditional import ConditionalFit, fit_conditional
+from .onepl.marginal import MarginalFit, fit_marginal
 from .plan import Plan, PlanRequest, make_plan
 from .progress import (
     PowerMap,
@@ -44,16 +48,19 @@ __all__ = [
     "BudgetExhaustedError",
     "Check",
     "ChildPosterior",
+    "ConditionalFit",
     "Diagnosis",
     "DifficultyScale",
     "Draws",
     "Empirical",
     "Fit1PL",
+    "FitCheck",
     "FitError",
     "Gap",
     "InputError",
     "InterruptedRunError",
     "Item",
+    "MarginalFit",
     "MaximumLikelihood",
     "Plan",
     "PlanRequest",
@@ -67,12 +74,15 @@ __all__ = [
     "Target",
     "Template",
     "Uniform",
+    "check_fit",
     "checks",
     "child_mle",
     "child_posterior",
     "diagnose",
     "find_gaps",
     "fit_1pl",
+    "fit_conditional",
+    "fit_marginal",
     "make_plan",
     "max_gap",
     "measure_progress",
@@ -84,5 +94,6 @@ __all__ = [
     "read_responses",
     "spacings",
     "top_k_sum",
+    "widest_by_chance",
     "write_responses",
 ]

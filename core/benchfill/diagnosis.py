@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from .chance import widest_by_chance
 from .fitted import FittedResult, fit_facts
 from .gaps import Gap, find_gaps
 from .measure import DifficultyScale, grid_mismatch, max_gap, own_scale, top_k_sum
@@ -104,6 +105,9 @@ class Diagnosis(FittedResult):
     scale: Scale
     reach: Reach
     gaps: tuple[Gap, ...] = Field(description="the widest, widest first")
+    chance_width: float | None = Field(
+        description="95% quantile of the widest spacing that banks without holes would show"
+    )
     abilities: tuple[Ability, ...] = Field(description="best first")
     difficulties: tuple[Difficulty, ...] = Field(description="easiest first")
 
@@ -128,6 +132,8 @@ def diagnose(fit: Fit1PL, *, target: Target | None = None) -> Diagnosis:
     z = np.sort(scale.to_z(fit.b))
     drawn = own_scale(fit.draws.b)
     k = min(TOP_K, len(z) - 1)
+    null = widest_by_chance(fit)
+    chance = None if null is None else float(np.quantile(null, 0.95))
     data = fit.responses
     return Diagnosis(
         **fit_facts(fit),
@@ -140,7 +146,8 @@ def diagnose(fit: Fit1PL, *, target: Target | None = None) -> Diagnosis:
         top_k_sum=TopSum(**_posterior(top_k_sum(drawn, k), float(top_k_sum(z, k))), k=k),
         scale=_scale(fit, wanted),
         reach=_reach(fit),
-        gaps=find_gaps(fit),
+        gaps=find_gaps(fit, chance_width=chance),
+        chance_width=chance,
         abilities=tuple(
             Ability(model=data.models[j], theta=float(fit.theta[j]), sd=float(fit.theta_sd[j]))
             for j in np.argsort(-fit.theta, kind="stable")

@@ -49,12 +49,18 @@ class Gap(BaseModel):
     p_hole: float = Field(description="P(spacing over the midpoint >= half the width)")
     occupancy: float = Field(description="expected number of other items inside; not used")
     verdict: Verdict
+    wider_than_chance: bool | None = Field(
+        default=None,
+        description="wider than the widest of 95% of banks without holes would look; an annotation",
+    )
     depends_on_item: str | None = Field(description="end item of the benchmark that borders it")
     extreme_border: bool = Field(description="a border item is solved by all or by none")
     decide: Decision | None = Field(description="what would decide it; None when it is empty")
 
 
-def find_gaps(fit: Fit1PL, *, count: int = 20) -> tuple[Gap, ...]:
+def find_gaps(
+    fit: Fit1PL, *, count: int = 20, chance_width: float | None = None
+) -> tuple[Gap, ...]:
     """Return the widest spacings between items with their verdicts, widest first.
 
     Parameters
@@ -63,6 +69,8 @@ def find_gaps(fit: Fit1PL, *, count: int = 20) -> tuple[Gap, ...]:
         A fit of at least two items that differ.
     count
         How many to return at most.
+    chance_width
+        What a gap must be wider than to be called wider than chance, see `widest_by_chance`.
 
     Returns
     -------
@@ -84,7 +92,7 @@ def find_gaps(fit: Fit1PL, *, count: int = 20) -> tuple[Gap, ...]:
     left, right = order[widest], order[widest + 1]
     covering = covering_widths(scale.to_z(fit.draws.b), (z[left] + z[right]) / 2)
     return tuple(
-        _judge(fit, scale, (int(a), int(b)), covering[:, t])
+        _judge(fit, scale, (int(a), int(b)), covering[:, t], chance_width)
         for t, (a, b) in enumerate(zip(left, right, strict=True))
     )
 
@@ -112,7 +120,11 @@ def covering_widths(z: NDArray[np.float64], points: NDArray[np.float64]) -> NDAr
 
 
 def _judge(
-    fit: Fit1PL, scale: DifficultyScale, border: tuple[int, int], covering: NDArray[np.float64]
+    fit: Fit1PL,
+    scale: DifficultyScale,
+    border: tuple[int, int],
+    covering: NDArray[np.float64],
+    chance_width: float | None,
 ) -> Gap:
     left, right = border
     items = fit.responses.items
@@ -136,6 +148,7 @@ def _judge(
         p_hole=p_hole,
         occupancy=float(inside.sum()),
         verdict=verdict,
+        wider_than_chance=None if chance_width is None else width > chance_width,
         depends_on_item=items[min(ends)] if ends else None,
         extreme_border=extreme,
         decide=None if verdict == "empty" else _decision(fit, border, inside),

@@ -94,7 +94,8 @@ def _windows(posterior: CollapsedPosterior, draws: tuple[Parameters, ...]) -> Wi
     by_mean = sorted(draws, key=lambda at: at.mu_b)
     spaced = np.linspace(0, len(draws) - 1, _PROBES).round().astype(int)
     probes = [by_scale[0], by_scale[-1], by_mean[0], by_mean[-1], *(draws[k] for k in spaced)]
-    seen = np.stack([_extent(posterior, at) for at in probes])
+    distinct = {id(at): at for at in probes}.values()
+    seen = np.stack([_extent(posterior, at) for at in distinct])
     return Windows.covering(seen[:, 0].min(0), seen[:, 1].max(0), seen[:, 2].min(0), CELLS_PER_SD)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import FitError
-from .whitened import WhitenedPosterior
+from .sampled import SampledPosterior
 
 with warnings.catch_warnings():
     # ArviZ announces its next version, and PyTensor a missing compiler that nutpie does not need
@@ -80,33 +80,38 @@ def sample_collapsed(
     FitError
         The draws ran off the lattice again and again.
     """
-    posterior = WhitenedPosterior(patterns, estimate, seed)
+    posterior = SampledPosterior(patterns, estimate, seed)
     for _ in range(_TRIES):
         trace = _run(posterior, seed, progress)
-        u = trace.posterior["u"].to_numpy()
-        points = u.reshape(-1, u.shape[-1])
+        points = trace.posterior["u"].to_numpy().reshape(CHAINS * DRAWS, -1)
+        parameters = tuple(posterior.parameters(point) for point in points)
+        by_scale = np.argsort([at.log_s_b for at in parameters])
         # the outermost draws and a hundred others
-        by_scale = np.argsort(points @ posterior.root[-1])
         looked_at = {*by_scale[:20], *by_scale[-20:], *range(0, len(points), len(points) // 100)}
-        off = posterior.misfits([points[k] for k in looked_at])
-        if not off:
+        if not posterior.misfits([points[k] for k in looked_at]):
             break
         posterior.fit_windows([points[k] for k in looked_at])
     else:
         raise FitError("the sampler ran off its grid of difficulties; use engine 'map' or 'plain'.")
-    full = np.einsum("cdk,pk->cdp", u, posterior.root)
+    theta = np.stack([at.theta for at in parameters])
+    sampled = [
+        *(theta.T if theta.shape[1] > 1 else ()),
+        *np.transpose([(at.mu_b, at.log_s_b) for at in parameters]),
+    ]
+    chains = {"x": np.stack([one.reshape(CHAINS, DRAWS) for one in sampled], axis=-1)}
     return ParameterSample(
-        parameters=tuple(posterior.parameters(point) for point in points),
-        max_rhat=float(az.rhat({"x": full})["x"].max()),
-        min_ess_bulk=float(az.ess({"x": full}, method="bulk")["x"].min()),
+        parameters=parameters,
+        max_rhat=float(az.rhat(chains)["x"].max()),
+        min_ess_bulk=float(az.ess(chains, method="bulk")["x"].min()),
         divergences=int(trace.sample_stats["diverging"].sum()),
     )
 
 
 def _run(
-    posterior: WhitenedPosterior, seed: int, progress: Callable[[int, int], None] | None
+    posterior: SampledPosterior, seed: int, progress: Callable[[int, int], None] | None
 ) -> Any:
     made = 0
+    dimensions = posterior.coordinates.dimensions
 
     def kept(u: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         nonlocal made
@@ -114,15 +119,13 @@ def _run(
         return {"u": u}
 
     model = from_pyfunc(
-        posterior.dimensions,
+        dimensions,
         lambda: posterior.value_and_gradient,
         lambda *_: kept,
         [np.dtype("float64")],
-        [(posterior.dimensions,)],
+        [(dimensions,)],
         ["u"],
-        make_initial_point_fn=lambda one: np.random.default_rng(one).normal(
-            0, 1.5, posterior.dimensions
-        ),
+        make_initial_point_fn=lambda one: np.random.default_rng(one).normal(0, 1, dimensions),
     )
     # in the background: nutpie answers Ctrl-C with the draws made so far, as if they were all
     sampler = nutpie.sample(

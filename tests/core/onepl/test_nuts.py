@@ -13,15 +13,15 @@ from benchfill import fit_1pl
 from benchfill.onepl.collapsed import CollapsedPosterior
 from benchfill.onepl.map import fit_map
 from benchfill.onepl.model import THETA_SCALE, ItemPatterns, guessing_vector
-from benchfill.onepl.whitened import WhitenedPosterior
+from benchfill.onepl.sampled import SampledPosterior
 from support.simulated import abilities, matrix_of, respond
 
 
-def posterior_of(guessing: object, n: object) -> WhitenedPosterior:
+def posterior_of(guessing: object, n: object) -> SampledPosterior:
     rng = np.random.default_rng(1)
     data = respond(rng, abilities(rng, 5), rng.normal(0, 1.5, 12), n, 0.2)
     patterns = ItemPatterns.of(data, guessing_vector(data, guessing))
-    return WhitenedPosterior(patterns, fit_map(patterns), 0)
+    return SampledPosterior(patterns, fit_map(patterns), 0)
 
 
 GUESSING = [0.0, 0.2, np.where(np.arange(12) % 2, 0.2, 0.0)]
@@ -37,7 +37,7 @@ def test_the_density_is_the_collapsed_one_with_the_prior_of_theta(
     plain = CollapsedPosterior(posterior.patterns)
     s = np.linspace(1e-3, 20 * THETA_SCALE, 200_001)
     found, wanted = [], []
-    for u in np.random.default_rng(2).normal(0, 1.5, (4, posterior.dimensions)):
+    for u in np.random.default_rng(2).normal(0, 1.5, (4, posterior.coordinates.dimensions)):
         at = posterior.parameters(u)
         square = float(at.theta @ at.theta)
         log_prior = -4 * np.log(s) - 0.5 * square / s**2 - 0.5 * (s / THETA_SCALE) ** 2
@@ -51,7 +51,7 @@ def test_the_density_is_the_collapsed_one_with_the_prior_of_theta(
 @pytest.mark.parametrize("n", ROLLOUTS)
 def test_the_gradient_is_that_of_the_density(guessing: object, n: object) -> None:
     posterior = posterior_of(guessing, n)
-    u = np.random.default_rng(3).normal(0, 1, posterior.dimensions)
+    u = np.random.default_rng(3).normal(0, 1, posterior.coordinates.dimensions)
     steps = 1e-4 * np.eye(len(u))
     numeric = [
         (posterior.value_and_gradient(u + h)[0] - posterior.value_and_gradient(u - h)[0]) / 2e-4
@@ -62,12 +62,12 @@ def test_the_gradient_is_that_of_the_density(guessing: object, n: object) -> Non
 
 def test_draws_beyond_the_windows_are_noticed_and_served_by_new_ones() -> None:
     posterior = posterior_of(0.0, 8)
-    far = np.zeros(posterior.dimensions)
+    far = np.zeros(posterior.coordinates.dimensions)
     far[-1] = 12.0  # s_b far greater than any that was looked at
-    assert posterior.misfits([np.zeros(posterior.dimensions)]) == []
+    assert posterior.misfits([np.zeros(posterior.coordinates.dimensions)]) == []
     assert len(posterior.misfits([far])) == 1
-    posterior.fit_windows([far, np.zeros(posterior.dimensions)])
-    assert posterior.misfits([far, np.zeros(posterior.dimensions)]) == []
+    posterior.fit_windows([far, np.zeros(posterior.coordinates.dimensions)])
+    assert posterior.misfits([far, np.zeros(posterior.coordinates.dimensions)]) == []
 
 
 @pytest.mark.parametrize("guessing", [0.0, 0.25])

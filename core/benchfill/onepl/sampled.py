@@ -1,9 +1,7 @@
-"""The collapsed posterior in coordinates in which it is nearly a standard normal.
+"""The collapsed posterior as the sampler sees it: a value and a gradient, many thousand times.
 
-With the difficulties integrated out (`collapsed`) what is left are the abilities, ``mu_b`` and
-``log s_b``; the scale of the abilities is integrated out too, on a grid, so that no funnel is left
-to sample. Shifted to the mode and scaled by the Laplace covariance a sampler needs few steps.
-docs/method, section 2.
+docs/method, section 2; what is integrated out and in which coordinates the rest is sampled stands
+in docs/decisions/007.
 """
 
 from __future__ import annotations
@@ -14,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .collapsed import END_MASS, CollapsedPosterior, Parameters
+from .coordinates import MAX_LOG_S_B, coordinates_for
 from .lattice import Windows
-from .map import zero_sum_basis
-from .model import B_SCALE, MU_SCALE, THETA_SCALE
+from .model import B_SCALE, MU_SCALE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,56 +26,37 @@ if TYPE_CHECKING:
     from .model import ItemPatterns
 
 CELLS_PER_SD = 2.0  # of the surest difficulty; the trapezoidal rule errs by less than 1e-8
-_PROBE_RADIUS = 4.5
-_PROBES = 8
 _CHUNK = 1 << 24  # floats of scratch memory when the windows are sought
 
 
-class WhitenedPosterior:
-    """Log density of ``u``, shape (J+1,), with ``(theta, mu_b, log s_b) = mode + root @ u``.
+class SampledPosterior:
+    """Log density of a vector u, see `coordinates`, with the difficulties integrated out.
 
-    Difficulties are integrated on a lattice of ``x = (b - mu_b) / s_b``, which stays fine and wide
-    enough however ``s_b`` moves, each row on its own window.
+    They are integrated on a lattice of ``x = (b - mu_b) / s_b``, which stays fine and wide enough
+    however ``s_b`` moves, each row on its own window.
     """
 
     def __init__(self, patterns: ItemPatterns, estimate: MapEstimate, seed: int) -> None:
         self.patterns = patterns
-        models = patterns.n.shape[1]
-        basis = zero_sum_basis(models)
-        at = estimate.parameters
-        self._mode = np.concatenate([at.theta, [at.mu_b, at.log_s_b]])
-        self.root = basis @ np.linalg.cholesky(basis.T @ estimate.covariance @ basis)
-        self._ability_prior = _AbilityPrior(models)
+        self.coordinates = coordinates_for(estimate)
         self._classes = CollapsedPosterior(patterns).classes
         self._constant = patterns.weight @ sum(_scattered(one, patterns) for one in self._classes)
-        rng = np.random.default_rng(seed)
-        far = rng.standard_normal((_PROBES, self.dimensions))
-        far *= _PROBE_RADIUS / np.linalg.norm(far, axis=1, keepdims=True)
-        axes = np.linalg.pinv(self.root)[:, -2:].T  # moves mu_b alone, then log s_b alone
-        axes *= _PROBE_RADIUS / np.linalg.norm(axes, axis=1, keepdims=True)
-        self.fit_windows([*far, *axes, *-axes])
-
-    @property
-    def dimensions(self) -> int:
-        """Length of u."""
-        return self.root.shape[1]
+        self.fit_windows(self.coordinates.outermost(np.random.default_rng(seed)))
 
     def parameters(self, u: NDArray[np.float64]) -> Parameters:
         """Return what u stands for."""
-        full = self._mode + self.root @ u
+        full = self.coordinates.place(u)
         return Parameters(full[:-2] - full[:-2].mean(), float(full[-2]), float(full[-1]))
 
     def fit_windows(self, points: Iterable[NDArray[np.float64]]) -> None:
         """Choose lattice and windows that serve at the given points u."""
-        probes = [self.parameters(u) for u in points]
+        probes = [_within_prior(self.parameters(u)) for u in points]
         sure = self.patterns.n.sum(1).max() / 4 * max(at.s_b for at in probes) ** 2
         step = 1 / (CELLS_PER_SD * np.sqrt(sure + 1))
-        left, right, sd = np.inf, -np.inf, np.inf
-        for at in probes:
-            lowest, highest, spread = self._extents(at, step)
-            left, right = np.minimum(left, lowest), np.maximum(right, highest)
-            sd = np.minimum(sd, spread)
-        self._use(Windows.covering(left, right, sd, CELLS_PER_SD))
+        seen = np.stack([self._extents(at, step) for at in probes])
+        self._use(
+            Windows.covering(seen[:, 0].min(0), seen[:, 1].max(0), seen[:, 2].min(0), CELLS_PER_SD)
+        )
 
     def _use(self, windows: Windows) -> None:
         self._windows = windows
@@ -86,10 +65,8 @@ class WhitenedPosterior:
             _Part(one, self.patterns, windows.cells[one.rows], self._x) for one in self._classes
         ]
 
-    def _extents(
-        self, at: Parameters, step: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Return where each row's mass over x begins and ends, and its sd; each (R,)."""
+    def _extents(self, at: Parameters, step: float) -> NDArray[np.float64]:
+        """Return where each row's mass over x begins, where it ends, and its sd; (3, R)."""
         reach = 8.0
         while True:
             x = np.arange(-reach, reach + step, step)
@@ -106,7 +83,7 @@ class WhitenedPosterior:
                 found[1, chosen] = x[len(x) - 1 - held[:, ::-1].argmax(1)]
                 found[2, chosen] = np.sqrt(np.maximum(mass @ x**2 - mean**2, step**2))
             if worst < END_MASS:
-                return found[0], found[1], found[2]
+                return found
             reach *= 1.5
 
     def _log_masses(
@@ -123,28 +100,27 @@ class WhitenedPosterior:
                 yield log_mass, one.rows[part]
 
     def value_and_gradient(self, u: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """Return the log density of u up to a constant, and its gradient, shape (J+1,)."""
-        full = self._mode + self.root @ u
-        at, theta = _Place.of(full, self._x), full[:-2]
+        """Return the log density of u up to a constant, and its gradient, of the shape of u."""
+        full = self.coordinates.place(u)
+        at = _Place.of(full, self._x)
         spread = np.zeros(len(self._x))
         gradient = np.empty(len(full))
         gradient[:-2] = self._constant
-        value = self._constant @ theta + full[-1]
+        value = self._constant @ full[:-2] + full[-1]
         for part in self._parts:
             value += part.add(at, gradient[:-2], spread)
-        log_prior, slope = self._ability_prior(float(theta @ theta))
-        gradient[:-2] += slope * theta
         gradient[-2] = spread @ self._x / at.s_b - at.mu_b / MU_SCALE**2
         gradient[-1] = spread @ (self._x**2 - 1) + 1 - (at.s_b / B_SCALE) ** 2
-        value += log_prior - 0.5 * (at.mu_b / MU_SCALE) ** 2 - 0.5 * (at.s_b / B_SCALE) ** 2
-        return float(value), self.root.T @ gradient
+        value -= 0.5 * (at.mu_b / MU_SCALE) ** 2 + 0.5 * (at.s_b / B_SCALE) ** 2
+        log_prior, pulled = self.coordinates.pull_back(u, full, gradient)
+        return float(value + log_prior), pulled
 
     def misfits(self, points: Sequence[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
         """Return the points where a window cuts mass off, or the lattice is too coarse."""
         finest = self.patterns.n.sum(1).max() / 4
         found = []
         for u in points:
-            at = _Place.of(self._mode + self.root @ u, self._x)
+            at = _Place.of(self.coordinates.place(u), self._x)
             coarse = self._windows.step * np.sqrt(finest * at.s_b**2 + 1) > 1
             if coarse or max(part.end_mass(at) for part in self._parts) > END_MASS:
                 found.append(u)
@@ -231,25 +207,12 @@ class _Part:
         return log_mass
 
 
-class _AbilityPrior:
-    """``theta ~ ZeroSumNormal(s_theta)``, ``s_theta ~ HalfNormal(2)``, with s_theta summed out."""
-
-    def __init__(self, models: int) -> None:
-        log_s = np.linspace(np.log(1e-3), np.log(20 * THETA_SCALE), 200)
-        self._precision = np.exp(-2 * log_s)
-        self._log_weight = -(models - 1) * log_s - 0.5 * np.exp(2 * log_s) / THETA_SCALE**2 + log_s
-
-    def __call__(self, square: float) -> tuple[float, float]:
-        """Return the log density at ``sum theta^2``, and its slope as a multiple of theta."""
-        log_density = self._log_weight - 0.5 * square * self._precision
-        peak = log_density.max()
-        density = np.exp(log_density - peak)
-        total = density.sum()
-        return float(peak + np.log(total)), float(-(density @ self._precision) / total)
-
-
 def _scattered(group: GuessClass, patterns: ItemPatterns) -> NDArray[np.float64]:
     """Return the constant part of the rows' scores among all rows, shape (R, J)."""
     constant = np.zeros_like(patterns.n)
     constant[group.rows] = group.constant
     return constant
+
+
+def _within_prior(at: Parameters) -> Parameters:
+    return Parameters(at.theta, at.mu_b, min(at.log_s_b, MAX_LOG_S_B))
