@@ -1,0 +1,199 @@
+"""The list "look at these": what chance would hardly do, and why it matters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .pairs import chance_of_identity
+from .reference import ALPHA
+from .result import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from ..onepl import Fit1PL
+    from .reference import FittedModel, ItemChances
+    from .result import ModelFit, PairFit
+
+# Beyond chance is not enough where thousands of rollouts make any misfit certain: what is listed
+# must also stand out from the other items, models or pairs.
+ITEM_EXCESS, MODEL_EXCESS = 1.5, 1.2
+NEAR_DUPLICATE, ALIKE, NAMED_ALIKE = 0.5, 0.25, 0.1
+INVERTED = -0.05
+
+FALSE_ALARMS = (
+    "Items are listed at a false discovery rate of 5%: of those listed as inverted or misfitting, "
+    "about one in twenty is expected to be there by chance. Models and pairs are listed so that "
+    "chance alone puts any model on the list in 5% of matrices, any pair in 10%."
+)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the list is drawn from; items and models are those of `model`, by name."""
+
+    model: FittedModel
+    items: tuple[str, ...]
+    models: tuple[str, ...]
+    figures: NDArray[np.float64]
+    chances: ItemChances
+    model_fits: Sequence[ModelFit]
+    pairs: Sequence[PairFit]
+
+
+def list_findings(
+    judged: Judged, fit: Fit1PL, identical: Iterable[tuple[int, ...]]
+) -> tuple[Finding, ...]:
+    """Return what to look at: copies first, then items without a right answer, then misfits.
+
+    `fit` and `identical` are of the whole matrix.
+    """
+    copies = tuple(_identical(fit, identical))
+    known = {name for one in copies for name in one.names}
+    return (
+        *copies,
+        *_pairs(judged, known, near=True),
+        *_all_wrong(fit),
+        *_inverted(judged),
+        *_misfits(judged),
+        *_odd_models(judged),
+        *_pairs(judged, known, near=False),
+    )
+
+
+def typical(values: Iterable[float | None]) -> float:
+    """Return the median of the known values, but at least 1: what fits is typical enough."""
+    known = [value for value in values if value is not None and not np.isnan(value)]
+    return max(1.0, float(np.median(known))) if known else 1.0
+
+
+def _identical(fit: Fit1PL, groups: Iterable[tuple[int, ...]]) -> Iterator[Finding]:
+    models = len(fit.responses.models)
+    for group in groups:
+        first, second = group[:2]
+        g = fit.guessing
+        p, q = (g + (1 - g) / (1 + np.exp(fit.b - fit.theta[j])) for j in (first, second))
+        chance = min(1.0, chance_of_identity(fit.responses.n[first], p, q) * models**2 / 2)
+        if chance > ALPHA:
+            continue  # few cells: models may be equal by chance
+        yield Finding(
+            kind="identical_models",
+            names=tuple(fit.responses.models[j] for j in group),
+            reason="The responses are the same in every cell: one model under several names, or "
+            "one file read twice. Keep one; copies make the difficulties look surer than they are.",
+            value=float(len(group)),
+            p=chance,
+        )
+
+
+def _pairs(judged: Judged, known: set[str], *, near: bool) -> Iterator[Finding]:
+    for pair in judged.pairs:
+        if {pair.first, pair.second} <= known:
+            continue
+        surprising = pair.p <= ALPHA and pair.stands_out and pair.correlation >= ALIKE
+        named = (pair.p_named_alike or 1.0) <= ALPHA and pair.correlation >= NAMED_ALIKE
+        is_near = surprising and pair.correlation >= NEAR_DUPLICATE
+        if is_near != near or not (surprising or named):
+            continue
+        advice = (
+            "The same model twice, or one made from the other? Keep one if it is a copy."
+            if near
+            else "Versions or relatives of one model; if they are one model, keep one."
+        )
+        yield Finding(
+            kind="near_duplicate_models" if near else "alike_models",
+            names=(pair.first, pair.second),
+            reason=f"They agree in {pair.agreement:.0%} of {pair.items:,} items, where their "
+            f"abilities explain {pair.expected:.0%} ({pair.z:.1f} standard deviations; residual "
+            f"correlation {pair.correlation:.2f}). {advice}",
+            value=pair.correlation,
+            p=pair.p if pair.p <= ALPHA else pair.p_named_alike,
+        )
+
+
+def _all_wrong(fit: Fit1PL) -> Iterator[Finding]:
+    data = fit.responses
+    tried = data.n.any(0)
+    wrong = np.flatnonzero(tried & ~data.correct.any(0))
+    if len(wrong):
+        yield Finding(
+            kind="all_wrong_items",
+            names=tuple(data.items[i] for i in wrong),
+            reason=f"No model ever solved {'it' if len(wrong) == 1 else 'any of these'}: too hard "
+            "for all, or the reference answer is wrong. Their difficulty is the prior's.",
+            value=float(len(wrong)),
+            p=None,
+        )
+
+
+def _inverted(judged: Judged) -> Iterator[Finding]:
+    rest = judged.figures[2]
+    for i in np.argsort(rest, kind="stable"):
+        if judged.chances.inverted_found[i] and rest[i] < INVERTED:
+            yield Finding(
+                kind="inverted_item",
+                names=(judged.items[i],),
+                reason="Models that are better on all other items do worse on this one "
+                f"(correlation {rest[i]:.2f}): its reference answer may be wrong. "
+                f"{_surprise(judged, int(i))}",
+                value=float(rest[i]),
+                p=float(judged.chances.inverted[i]),
+            )
+
+
+def _misfits(judged: Judged) -> Iterator[Finding]:
+    infit, outfit, rest = judged.figures
+    excess = np.fmax(infit / typical(infit), outfit / typical(outfit))
+    inverted = judged.chances.inverted_found & (rest < INVERTED)
+    for i in np.argsort(-np.where(np.isnan(excess), 0, excess), kind="stable"):
+        if judged.chances.misfit_found[i] and excess[i] >= ITEM_EXCESS and not inverted[i]:
+            yield Finding(
+                kind="misfit_item",
+                names=(judged.items[i],),
+                reason=f"Its responses surprise more than chance can (outfit {outfit[i]:.2f}, "
+                f"infit {infit[i]:.2f}): strong models fail it or weak ones solve it. "
+                f"{_surprise(judged, int(i))}",
+                value=float(outfit[i]),
+                p=float(judged.chances.misfit[i]),
+            )
+
+
+def _surprise(judged: Judged, item: int) -> str:
+    """Name the cell that surprises most."""
+    residuals, cells = judged.model.residuals, judged.model.cells
+    scaled = residuals.residual[item] ** 2 / np.maximum(residuals.variance[item], 1e-12)
+    j = int(np.argmax(np.where(residuals.observed[item], scaled, -1)))
+    n = int(judged.model.n[item, j])
+    got = "solved" if cells.right[item, j] else "failed"
+    if n > 1:
+        got = f"solved {cells.right[item, j]:.0f} of {n}"
+    return f"Most surprising: {judged.models[j]} {got}, expected {residuals.p[item, j]:.0%}."
+
+
+def _odd_models(judged: Judged) -> Iterator[Finding]:
+    usual_infit = typical(one.infit for one in judged.model_fits)
+    usual_outfit = typical(one.outfit for one in judged.model_fits)
+    for one in judged.model_fits:
+        if one.infit is None or one.outfit is None or one.p_misfit is None:
+            continue
+        excess = max(one.infit / usual_infit, one.outfit / usual_outfit)
+        if one.p_misfit <= ALPHA and excess >= MODEL_EXCESS:
+            why = (
+                "its successes follow the items' difficulty less than those of other models: other "
+                "skills, guessing, or answers that were not read rightly"
+                if one.infit / usual_infit >= MODEL_EXCESS
+                else "it fails a few items that it should solve, or solves a few far beyond it: "
+                "look for answers that were cut off, refused or misread"
+            )
+            yield Finding(
+                kind="odd_model",
+                names=(one.model,),
+                reason=f"Infit {one.infit:.2f}, outfit {one.outfit:.2f}: {why}.",
+                value=max(one.infit, one.outfit),
+                p=one.p_misfit,
+            )
