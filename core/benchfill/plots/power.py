@@ -65,7 +65,7 @@ def power_picture(power: PowerMap, *, theme: Theme = LIGHT) -> Figure:
             ax = figure.add_axes((left / WIDTH, top / height, wide / WIDTH, PANEL / height))
             _panel(ax, one, which, power.max_gap.plugin, theme)
             _labels(ax, (row == len(maps) - 1, column == 0), theme)
-            place = "mean over places" if which == "mean" else "worst place"
+            place = "mean of all places" if which == "mean" else "worst place"
             rollouts = "rollout" if one.k == 1 else "rollouts"
             write(
                 ax, 0, 1 + 0.05 / PANEL, f"{one.k:,} {rollouts} an item, {place}",

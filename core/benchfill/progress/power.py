@@ -97,9 +97,10 @@ class PowerCell(_Frozen):
     width: float
     gain: float = Field(description="in success probability")
     mean: float = Field(description="mean over all places; the gain ends at probability 1")
-    worst: float | None = Field(
-        description="least power where the whole gain fits below probability 1; None if nowhere"
+    mean_fitting: float | None = Field(
+        description="mean over places where the whole gain fits below probability 1; None if none"
     )
+    worst: float | None = Field(description="least power at these places")
     fits: float = Field(description="share of places where the whole gain fits")
     realised: float | None = Field(
         description="mean gain over places and items, ended at probability 1; None without items"
@@ -112,8 +113,9 @@ class Detectable(_Frozen):
     width: float
     items_inside: float = Field(description="mean number of items over the interval's places")
     invisible: bool = Field(description="width <= G: somewhere the interval holds no item")
-    mean: float | None = Field(description="by mean power over places")
-    worst: float | None = Field(description="by the power at the worst place")
+    mean: float | None = Field(description="by mean power over all places")
+    mean_fitting: float | None = Field(description="by mean power where the gain fits")
+    worst: float | None = Field(description="by the power at the worst place where it fits")
 
 
 class PowerOfRollouts(_Frozen):
@@ -318,6 +320,7 @@ def _cell(
 ) -> PowerCell:
     width, gain = at
     fits = bank.rate_at(places.start) + gain <= 1 + 1e-9
+    share = float(places.weight @ fits)
     worst = float(power[fits].min()) if fits.any() else None
     kept = np.concatenate([[0.0], np.cumsum(np.minimum(gain, 1 - bank.rates))])
     inside = np.maximum(places.high - places.low, 1)
@@ -327,8 +330,9 @@ def _cell(
         width=width,
         gain=gain,
         mean=float(places.weight @ power),
+        mean_fitting=float((places.weight * fits) @ power) / share if share > 0 else None,
         worst=0.0 if width <= bank.max_gap else worst,
-        fits=float(places.weight @ fits),
+        fits=share,
         realised=float(realised) if held.any() else None,
     )
 
@@ -336,12 +340,14 @@ def _cell(
 def _detectable(
     bank: _Bank, width: float, places: _Places, cells: Sequence[PowerCell]
 ) -> Detectable:
+    fitting = [(c.gain, c.mean_fitting) for c in cells if c.mean_fitting is not None]
     worst = [(cell.gain, cell.worst) for cell in cells if cell.worst is not None]
     return Detectable(
         width=width,
         items_inside=float(places.weight @ (places.high - places.low)),
         invisible=width <= bank.max_gap,
         mean=_smallest([(cell.gain, cell.mean) for cell in cells]),
+        mean_fitting=_smallest(fitting),
         worst=_smallest(worst),
     )
 

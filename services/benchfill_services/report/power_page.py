@@ -70,23 +70,23 @@ def power_methods(envelope: Mapping[str, Any], power: PowerMap) -> Methods:
 
 
 def _lead(one: PowerOfRollouts) -> str:
-    rollouts = f"{_rollouts(one.k)} an item before and as many after"
     at = _example(one)
-    mean, worst = _gain(at.mean), _gain(at.worst)
-    if at.mean is None:
+    head = f"With {_rollouts(one.k)} an item before and as many after"
+    on = f"on an interval as wide as {at.width:g} of the difficulty scale"
+    if at.mean_fitting is None:
         return (
-            f"With {rollouts}, no gain on {_share(at.width)} of the difficulty scale is seen with "
-            f"probability {WANTED:g} on average over where it lies."
+            f"{head}, no gain {on} is seen with probability {WANTED:g}, on average over where it "
+            "lies."
         )
     if at.invisible:
         tail = "; where the interval falls into a gap, none is"
     elif at.worst is None:
-        tail = "; at the worst place none that fits there is"
+        tail = "; at the worst place none is"
     else:
-        tail = f"; at the worst place it takes {worst}"
+        tail = f"; at the worst place it takes {at.worst:.3f}"
     return (
-        f"With {rollouts}, a gain of {mean} on {_share(at.width)} of the difficulty scale is seen "
-        f"with probability {WANTED:g} on average over where it lies{tail}."
+        f"{head}, a gain of {at.mean_fitting:.3f} in success rate {on} is seen with probability "
+        f"{WANTED:g}, on average over where it lies{tail}."
     )
 
 
@@ -96,14 +96,6 @@ def _rollouts(k: int) -> str:
 
 def _example(one: PowerOfRollouts) -> Detectable:
     return min(one.detectable, key=lambda at: abs(at.width - EXAMPLE_WIDTH))
-
-
-def _share(width: float) -> str:
-    return f"{width:.3g}"
-
-
-def _gain(value: float | None) -> str:
-    return "none" if value is None else f"{value:.3f}"
 
 
 def _invisible(power: PowerMap) -> str:
@@ -120,9 +112,9 @@ def _how(power: PowerMap) -> tuple[str, ...]:
         "scan for it sees less.",
         f"The model before solves {power.score:.0%} of the benchmark, as the fit expects of "
         f"{one_line(power.model, NAME)}; another model has other room for gains. No success rate "
-        "can exceed 1, so a gain ends there: on average over places it may be smaller than its "
-        "name says (realised), and the worst place is sought only where all of it fits (fits: "
-        f"the share of such places). {CELLS_FILE} holds the whole map.",
+        "can exceed 1: places where a gain fits below that are told apart from all places, where "
+        f"it ends at 1 and may be smaller than its name says. {CELLS_FILE} holds the whole map, "
+        "with the share of places where a gain fits, and its mean over all places.",
     )
 
 
@@ -143,16 +135,20 @@ def _caveats(power: PowerMap) -> tuple[str, ...]:
 def _caption(power: PowerMap) -> str:
     error = 0.5 / np.sqrt(power.simulations)
     return (
-        "Darker: more likely seen. Left the mean over where the interval lies, right the worst "
-        "place; lines where power is .5 and .8. Hatched: widths up to the widest gap G. "
-        f"Monte-Carlo standard error at one place at most {error:.3f}."
+        "Darker: more likely seen. Left the mean over all places of the interval, the gain ending "
+        "at a success rate of 1; right the worst place where it fits. Lines where power is .5 and "
+        ".8. Hatched: widths up to the widest gap G. Monte-Carlo standard error at one place at "
+        f"most {error:.3f}."
     )
+
+
+def _gain(value: float | None) -> str:
+    return "none" if value is None else f"{value:.3f}"
 
 
 def _draw(power: PowerMap) -> Picture:
     best = "; ".join(
-        f"{one.k} rollouts: {_gain(_example(one).mean)} on an interval of "
-        f"{_share(_example(one).width)}"
+        f"{_rollouts(one.k)}: {_gain(_example(one).mean)} on an interval of {_example(one).width:g}"
         for one in power.maps[:MOST_MAPS]
     )
     return picture(
@@ -166,21 +162,25 @@ def _draw(power: PowerMap) -> Picture:
 
 def _detectable(one: PowerOfRollouts) -> Table:
     return Table(
-        f"{_rollouts(one.k)} an item: smallest gain in success rate that is seen with power .8. A "
-        "dash: none (at the worst place, none that fits there).",
-        ("width", "items inside", "mean place", "worst place", "can be invisible"),
+        f"{_rollouts(one.k)} an item: smallest gain in success rate that is seen with power .8, on "
+        "average over the places where it fits, at the worst of them, and on average over all "
+        "places. A dash: none.",
+        ("width", "items inside", "mean", "worst", "all places", "can be invisible"),
         tuple(
-            (at.width, at.items_inside, at.mean, at.worst, "yes" if at.invisible else "no")
+            (
+                *(at.width, at.items_inside, at.mean_fitting, at.worst, at.mean),
+                "yes" if at.invisible else "no",
+            )
             for at in one.detectable
         ),
     )
 
 
 def _cells_csv(power: PowerMap) -> bytes:
-    lines = ["k,width,gain,mean,worst,fits,realised"]
+    lines = ["k,width,gain,mean,mean_fitting,worst,fits,realised"]
     for one in power.maps:
         for cell in one.cells:
-            figures = (cell.mean, cell.worst, cell.fits, cell.realised)
+            figures = (cell.mean, cell.mean_fitting, cell.worst, cell.fits, cell.realised)
             shown = ("" if value is None else f"{value:.4f}" for value in figures)
             lines.append(f"{one.k},{cell.width:g},{cell.gain:g},{','.join(shown)}")
     return ("\n".join(lines) + "\n").encode()

@@ -99,8 +99,16 @@ def test_a_gain_ends_at_probability_one_and_says_so(fit: Fit1PL) -> None:
     assert great.realised < 0.5
     little = cell(found.maps[0], 0.1, 0.005)
     assert little.realised == pytest.approx(0.005, abs=1e-4)
+    for one in (*found.maps, *power_map(fit, QUICK).maps):
+        for at in one.cells:
+            if at.worst is not None and at.mean_fitting is not None:
+                assert at.worst <= at.mean_fitting + 1e-12
+            # where a gain ends at 1 it is smaller, and seen less
+            assert (
+                at.mean_fitting is None or at.fits < 1 or at.mean_fitting == pytest.approx(at.mean)
+            )
     nowhere = cell(found.maps[0], 1.0, 0.8)
-    assert (nowhere.fits, nowhere.worst) == (0.0, None)
+    assert (nowhere.fits, nowhere.worst, nowhere.mean_fitting) == (0.0, None, None)
 
 
 def test_seed_and_names_are_kept_and_strange_wishes_refused(fit: Fit1PL) -> None:
