@@ -22,6 +22,7 @@ from .errors import (
 )
 from .formats import read_responses
 from .formats.delimited import write_responses
+from .formats.scores import read_scores
 from .gaps import Gap, find_gaps
 from .items import Item, Slot, Template, read_items
 from .measure import DifficultyScale, max_gap, spacings, top_k_sum
@@ -39,8 +40,12 @@ from .progress import (
     pooled_responses,
     power_map,
 )
+from .prune import Pruning, prune
+from .ranking import Ranking, rank_models
+from .reference import ReferenceAgreement, reference_agreement
 from .responses import ResponseMatrix
 from .targets import Beta, Empirical, Target, Uniform, parse_target
+from .weights import target_weights
 
 __all__ = [
     "BenchFillError",
@@ -69,6 +74,9 @@ __all__ = [
     "Progress",
     "ProgressTest",
     "ProviderError",
+    "Pruning",
+    "Ranking",
+    "ReferenceAgreement",
     "ResponseMatrix",
     "Slot",
     "Target",
@@ -90,9 +98,14 @@ __all__ = [
     "placing_models",
     "pooled_responses",
     "power_map",
+    "prune",
+    "rank_models",
     "read_items",
     "read_responses",
+    "read_scores",
+    "reference_agreement",
     "spacings",
+    "target_weights",
     "top_k_sum",
     "widest_by_chance",
     "write_responses",

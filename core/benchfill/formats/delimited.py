@@ -275,8 +275,8 @@ def _smallest(largest: int) -> type[np.signedinteger[Any]]:
     )
 
 
-def write_responses(matrix: ResponseMatrix, path: str | Path) -> None:
-    """Write a response matrix as a long CSV with n, missing cells left out."""
+def responses_csv(matrix: ResponseMatrix) -> str:
+    """Return a response matrix as a long CSV with n, missing cells left out."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(LONG_COLUMNS)
@@ -284,4 +284,9 @@ def write_responses(matrix: ResponseMatrix, path: str | Path) -> None:
         writer.writerow(
             [matrix.models[j], matrix.items[i], int(matrix.correct[j, i]), int(matrix.n[j, i])]
         )
-    Path(path).write_text(buffer.getvalue(), encoding="utf-8")
+    return buffer.getvalue()
+
+
+def write_responses(matrix: ResponseMatrix, path: str | Path) -> None:
+    """Write a response matrix as a long CSV with n, missing cells left out."""
+    Path(path).write_text(responses_csv(matrix), encoding="utf-8")

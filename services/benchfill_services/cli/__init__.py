@@ -13,6 +13,8 @@ from .fill import fill
 from .plan import plan
 from .power import power
 from .progress_monitoring import progress as monitor_progress  # progress.py draws bars
+from .prune import prune
+from .ranking import ranking
 from .rollouts import rollouts
 
 app = typer.Typer(
@@ -41,7 +43,7 @@ def _options(
     pass
 
 
-for _command in (diagnose, rollouts, fill, demo, plan, monitor_progress, power):
+for _command in (diagnose, rollouts, fill, demo, plan, monitor_progress, power, ranking, prune):
     app.command()(_command)
 
 
