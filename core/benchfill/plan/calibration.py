@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 BEST_MODELS = 6
 WANTED_P = 0.9
+BORDER_DRAWS = 250
 MOST_ROLLOUTS = 10**9  # beyond this a figure is no plan
 
 
@@ -56,7 +57,8 @@ def new_item(fit: Fit1PL, place: float, half_width: float) -> NewItem:
     best = np.argsort(-each, kind="stable")[:BEST_MODELS]
     rate = float(each[best].mean())
     wanted_se = half_width * scale.width / 4
-    apart = (fit.draws.b[:, left] - b, fit.draws.b[:, right] - b)
+    drawn = fit.draws.b[:: max(1, len(fit.draws.b) // BORDER_DRAWS)]
+    apart = (drawn[:, left] - b, drawn[:, right] - b)
     return NewItem(
         z=place,
         b=b,

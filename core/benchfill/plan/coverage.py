@@ -39,7 +39,7 @@ def coverage_draws(
         Distribution that the difficulties should have.
     """
     figures = []
-    for some in _chunks(len(z), z.shape[1] + landed.shape[1]):
+    for some in chunks(len(z), z.shape[1] + landed.shape[1]):
         own = own_scale(np.concatenate([z[some], landed[some]], axis=1))
         figures.append(
             np.stack([max_gap(own), target.wasserstein(own), top_k_sum(own, TOP_K)], axis=1)
@@ -75,8 +75,8 @@ def mean_widths(z: NDArray[np.float64], places: NDArray[np.float64]) -> NDArray[
 
     Over the draws in which items lie on both sides; NaN where there is none.
     """
-    chunks = _chunks(len(z), z.shape[1])
-    return _mean(np.concatenate([covering_widths(z[some], places) for some in chunks]))
+    widths = [covering_widths(z[some], places) for some in chunks(*z.shape)]
+    return _mean(np.concatenate(widths))
 
 
 def mean_reach(z: NDArray[np.float64], landed: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -105,6 +105,7 @@ def _known(values: NDArray[np.float64]) -> tuple[float | None, ...]:
     return tuple(value if np.isfinite(value) else None for value in values.tolist())
 
 
-def _chunks(draws: int, items: int) -> Iterator[slice]:
+def chunks(draws: int, items: int) -> Iterator[slice]:
+    """Return slices of draws small enough for their items to be copied."""
     size = max(1, _CHUNK // items)
     return (slice(start, start + size) for start in range(0, draws, size))

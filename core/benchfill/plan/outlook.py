@@ -17,6 +17,7 @@ from scipy.stats import binom
 from ..gaps import MIN_P_HOLE
 from ..measure import DifficultyScale
 from ..onepl.model import log_probabilities
+from .coverage import chunks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,20 +69,19 @@ class OpenGap:
         middle, half = float(scale.to_b(gap.midpoint)), gap.width * scale.width / 2
         names = fit.responses.items
         borders = names.index(gap.left_item), names.index(gap.right_item)
-        near = (np.abs(draws.b - middle) < 2 * half).mean(0)
+        near = np.zeros(len(names))
+        for some in chunks(*draws.b.shape):
+            near += (np.abs(draws.b[some] - middle) < 2 * half).sum(0) / len(draws.b)
         near[list(borders)] = 2
         ranked = np.argsort(-near, kind="stable")[:MOST_ITEMS]
         items = tuple(int(i) for i in ranked if near[i] >= LEAST_CHANCE)
-        others = np.delete(draws.b, items, axis=1)
-        return cls(
-            gap=gap,
-            middle=middle,
-            half=half,
-            borders=borders,
-            items=items,
-            below=np.where(others < middle, others, -np.inf).max(1, initial=-np.inf),
-            above=np.where(others >= middle, others, np.inf).min(1, initial=np.inf),
-        )
+        below, above = [], []
+        for some in chunks(*draws.b.shape):
+            others = np.delete(draws.b[some], items, axis=1)
+            easier = others < middle
+            below.append(np.where(easier, others, -np.inf).max(1, initial=-np.inf))
+            above.append(np.where(easier, np.inf, others).min(1, initial=np.inf))
+        return cls(gap, middle, half, borders, items, np.concatenate(below), np.concatenate(above))
 
     def hole(
         self, b: Mapping[int, NDArray[np.float64]], kept: NDArray[np.intp]
@@ -177,7 +177,8 @@ class Outlook:
         luck = rng.random((len(truth), self.fit.theta.size))[:, models]
         correct = binom.ppf(luck, n, np.exp(log_p[truth])).astype(np.int64)
         log_weight = correct @ log_p.T + (n - correct) @ log_q.T
-        weight = np.exp(log_weight - log_weight.max(1, keepdims=True))
+        # what weighs less than e^-40 counts nothing, and numbers near zero are slow to handle
+        weight = np.exp(np.maximum(log_weight - log_weight.max(1, keepdims=True), -40))
         cumulated = np.cumsum(weight, axis=1)
         cumulated /= cumulated[:, -1:]
         # in the order of the draws, so that a few responses leave items paired as they were

@@ -27,12 +27,17 @@ MOST_PLANNED = 30_000  # new items times draws: what a thousand new items cost s
 LEAST_DRAWS = 60
 JUDGING_DRAWS = 400
 STARTS = 6  # draws whose own best places are tried
-LEAST_GAIN = 0.01  # of the objective under plain midpoints
+TIE = 1e-9
+# Of the objective under plain midpoints: what is expected to be gained beyond them may be less than
+# what the model is wrong by. On simulated banks plans that promised less did no better in truth.
+LEAST_GAIN = 0.02
 _COLUMN: dict[Objective, int] = {"max-gap": 0, "ddm": 1, "top-k": 2}
 
 
 def plan_items(fit: Fit1PL, wanted: PlanRequest, rng: np.random.Generator) -> ItemPlan:
     """Place the new items; the plan is made on half of the draws and judged on the others.
+
+    Where it is not better than plain midpoints by 2%, those are the plan.
 
     Raises
     ------
@@ -53,8 +58,9 @@ def plan_items(fit: Fit1PL, wanted: PlanRequest, rng: np.random.Generator) -> It
     before = coverage_draws(judging, shift[:, :0], wanted.target)
     of_plain = coverage_draws(judging, plain + shift, wanted.target)
     after = coverage_draws(judging, places + shift, wanted.target)
-    if after[:, column].mean() >= of_plain[:, column].mean():
-        places, after = plain, of_plain  # what was gained on the planning draws was chance
+    against = _against(plain, of_plain, after, column)
+    if not against.beaten:
+        places, after = plain, of_plain
     # new items that are to share a place are no neighbours of one another
     apart, first, of = np.unique(places, return_index=True, return_inverse=True)
     reach = mean_reach(judging, apart + shift[:, first])[of]
@@ -69,7 +75,7 @@ def plan_items(fit: Fit1PL, wanted: PlanRequest, rng: np.random.Generator) -> It
         items=items,
         before=coverage_of(before),
         after=coverage_of(after),
-        plain=_against(plain, of_plain, after, column),
+        plain=against,
         profile=spacing_profile(judging, places + shift),
         rollouts=sum(item.rollouts or 0 for item in items),
     )
@@ -127,6 +133,7 @@ def _against(
         coverage=coverage_of(of_plain),
         difference=expected(difference),
         standard_error=error,
-        p_better=float(np.mean(difference < 0)),
+        p_better=float(np.mean(difference < -TIE)),
+        p_worse=float(np.mean(difference > TIE)),
         beaten=float(difference.mean()) < -least,
     )

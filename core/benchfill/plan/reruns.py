@@ -26,8 +26,8 @@ MOST_GAPS = 5
 PARTS = 8  # of the budget, that gaps are given
 EVEN_CHANCE = 0.5
 MOST_DOUBLINGS = 6
-DRAWS = 500
-QUICK, FULL = (128, 64), (400, 200)  # truths, and draws of each posterior, of a simulation
+DRAWS = 400
+QUICK, FULL = (128, 64), (300, 150)  # truths, and draws of each posterior, of a simulation
 
 
 def plan_reruns(fit: Fit1PL, budget: int, seed: int) -> RerunPlan:
@@ -64,7 +64,11 @@ def plan_reruns(fit: Fit1PL, budget: int, seed: int) -> RerunPlan:
     draws = fit.draws.thin(DRAWS)
     open_gaps = [_Candidate.of(fit, draws, gap) for gap in undecided[:MOST_GAPS]]
     quick = Outlook(fit, draws, *QUICK, seed)
-    given = _split(quick, open_gaps, budget)
+    steps = _steps(budget)
+    trials = [[one.after(quick, rollouts) for rollouts in steps] for one in open_gaps]
+    given = [steps[part] for part in _best_split(_values(trials))]
+    if given:
+        given[0] += budget - sum(given)  # what rounding to parts left over
     allocation: Allocation = {}
     for one, rollouts in zip(open_gaps, given, strict=True):
         for cell, count in one.cells.spend(rollouts).items():
@@ -77,8 +81,8 @@ def plan_reruns(fit: Fit1PL, budget: int, seed: int) -> RerunPlan:
         occupied=len(found) - len(undecided) - empty,
         undecided=len(undecided),
         gaps=tuple(
-            _outlook(one.gap.gap, rollouts, decided, _even_chance(quick, one, budget))
-            for one, rollouts, decided in zip(open_gaps, given, judged, strict=True)
+            _outlook(one.gap.gap, rollouts, decided, one.even_chance(quick, steps, tried))
+            for one, rollouts, decided, tried in zip(open_gaps, given, judged, trials, strict=True)
         ),
         reruns=_reruns(fit, allocation),
         expected_decided=float(sum(decided.chance for decided in judged)),
@@ -107,27 +111,38 @@ class _Candidate:
         (judged,) = outlook.judge([self.gap], self.cells.spend(rollouts))
         return judged
 
+    def even_chance(self, outlook: Outlook, steps: list[int], tried: list[Decided]) -> int | None:
+        """Return the rollouts that decide it with even odds: of the steps, then by doubling."""
+        for rollouts, judged in zip(steps, tried, strict=True):
+            if judged.chance >= EVEN_CHANCE:
+                return rollouts
+        for doublings in range(1, MOST_DOUBLINGS + 1):
+            rollouts = steps[-1] << doublings
+            if self.after(outlook, rollouts).chance >= EVEN_CHANCE:
+                return rollouts
+        return None
 
-def _split(outlook: Outlook, gaps: Sequence[_Candidate], budget: int) -> list[int]:
-    """Return the rollouts that each gap gets; together the budget, unless there is no gap."""
-    if not gaps:
-        return []
+
+def _steps(budget: int) -> list[int]:
+    """Return the rollouts that a gap may be given, from none to all."""
     parts = min(PARTS, budget)
-    spent = [budget * part // parts for part in range(parts + 1)]
-    # of equal chances, what makes the gap less uncertain is better
-    value = np.array([
-        [judged.chance - 1e-3 * judged.uncertainty for judged in row]
-        for row in ([gap.after(outlook, rollouts) for rollouts in spent] for gap in gaps)
-    ])  # fmt: skip
-    # more rollouts never tell less: what falls is simulation noise
-    smooth = np.array([isotonic_regression(row).x for row in value])
-    given = [spent[part] for part in _best_split(smooth)]
-    given[0] += budget - sum(given)  # what rounding to parts left over
-    return given
+    return [budget * part // parts for part in range(parts + 1)]
+
+
+def _values(trials: list[list[Decided]]) -> NDArray[np.float64]:
+    """Return what each step is worth for each gap, shape (G, P + 1).
+
+    The chance that the gap is decided; of equal chances, what leaves it less uncertain is better.
+    More rollouts never tell less: what falls is simulation noise.
+    """
+    value = [[one.chance - 1e-3 * one.uncertainty for one in tried] for tried in trials]
+    return np.array([isotonic_regression(row).x for row in value])
 
 
 def _best_split(value: NDArray[np.float64]) -> list[int]:
     """Return how many parts each gap gets, so that the summed values (G, P + 1) are largest."""
+    if not len(value):
+        return []
     parts = value.shape[1] - 1
     best, taken = np.zeros(parts + 1), []
     for row in value:
@@ -142,16 +157,6 @@ def _best_split(value: NDArray[np.float64]) -> list[int]:
         split.append(int(own[left]))
         left -= split[-1]
     return split[::-1]
-
-
-def _even_chance(outlook: Outlook, gap: _Candidate, budget: int) -> int | None:
-    """Return the rollouts on this gap alone that decide it with even odds, by doubling."""
-    rollouts = max(1, budget // PARTS)
-    while rollouts <= budget * 2**MOST_DOUBLINGS:
-        if gap.after(outlook, rollouts).chance >= EVEN_CHANCE:
-            return rollouts
-        rollouts *= 2
-    return None
 
 
 def _outlook(gap: Gap, rollouts: int, judged: Decided, even_chance: int | None) -> GapOutlook:

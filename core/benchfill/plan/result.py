@@ -32,18 +32,21 @@ class Coverage(_Frozen):
 
 
 class AgainstPlain(_Frozen):
-    """The objective under the plan against the midpoints of the widest gaps, draw by draw.
+    """What was found best against the midpoints of the widest gaps, draw by draw.
 
-    Judged on draws that the plan was not made from.
+    Judged on draws that it was not found on. If it does not beat them, they are the plan.
     """
 
     places: tuple[float, ...] = Field(description="the plain midpoints, z")
     coverage: Coverage
-    difference: Expected = Field(description="objective of the plan minus plain; below 0 is better")
+    difference: Expected = Field(
+        description="objective of what was found best minus plain; below 0 is better"
+    )
     standard_error: float = Field(description="Monte-Carlo error of the mean difference")
-    p_better: float = Field(description="share of draws in which the plan is better")
+    p_better: float = Field(description="share of draws in which it is better")
+    p_worse: float = Field(description="share of draws in which it is worse; in others they tie")
     beaten: bool = Field(
-        description="the mean difference is below 0 by two standard errors and 1% of plain"
+        description="the mean difference is below 0 by two standard errors and 2% of plain"
     )
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MOST_TICKS = 250  # single items beyond this are a smear: bins are drawn instead
 MOST_LINES = 40  # new items beyond this are marked without a line through the picture
 BINS = 80
-LEFT, RIGHT = 0.62, 0.15  # margins, inches
+LEFT, RIGHT = 0.82, 0.15  # margins, inches
 _NAMES = {
     "max_gap": "widest gap",
     "ddm": "mismatch",

@@ -38,11 +38,15 @@ def lead(plan: ItemPlan, request: PlanRequest) -> tuple[str, ...]:
     )
     if plan.plain.beaten:
         against = (
-            f"Midpoints of the widest gaps would leave {plain:.3f}; the plan is better in "
-            f"{plan.plain.p_better:.0%} of the posterior's draws."
+            f"Midpoints of the widest gaps would leave {plain:.3f}; of the difficulties that fit "
+            f"the answers, the plan is better under {plan.plain.p_better:.0%} and worse under "
+            f"{plan.plain.p_worse:.0%}."
         )
     else:
-        against = f"Plain midpoints of the widest gaps would do as well ({plain:.3f})."
+        against = (
+            "Plain midpoints of the widest gaps do as well as anything else that was found, so "
+            "these are they."
+        )
     return (placed, against, *_measuring(plan))
 
 
@@ -67,13 +71,13 @@ def caveats(plan: ItemPlan) -> tuple[str, ...]:
             "The plan takes every new item to land where it was planned; --placement-sd 0.025 "
             "would reckon with what simulated fills show."
         )
-    unsure = sum(item.rollouts_in_gap is None for item in plan.items)
+    unsure, count = sum(item.rollouts_in_gap is None for item in plan.items), len(plan.items)
     if unsure:
-        which = f"{unsure:,} of the {len(plan.items):,} new items"
+        which = "The new item" if count == 1 else f"Of the new items {unsure:,}"
         said.append(
-            f"{'The new item' if len(plan.items) == 1 else which} cannot be told apart from the "
-            "neighbouring items with probability .9, however often it is answered: those are too "
-            "uncertain themselves and should be run again."
+            f"{which} cannot be told apart from the neighbouring items with probability .9, "
+            "however often it is answered: those are too uncertain themselves and should be run "
+            "again."
         )
     return tuple(said)
 

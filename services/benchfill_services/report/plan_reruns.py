@@ -28,11 +28,15 @@ def lead(plan: RerunPlan) -> str:
             "surely lie. No further answers are planned."
         )
     items = count_of(len({one.item for one in plan.reruns}), "item")
-    gaps = count_of(len(plan.gaps), "widest undecided gap")
+    decided = f"{plan.expected_decided:.1f} of the {len(plan.gaps)} widest undecided gaps would"
+    average = " on average"
+    if len(plan.gaps) == 1:
+        decided = "the one undecided gap would"
+        average = f" with probability {plan.expected_decided:.2f}"
     return (
-        f"With {plan.budget:,} further answers to {items} that are there, "
-        f"{plan.expected_decided:.1f} of the {gaps} would be decided on average: found surely "
-        f"empty, or surely not. {FILE} lists which model to ask which item how often."
+        f"With {plan.budget:,} further answers to {items} that are there, {decided} be decided"
+        f"{average}: found surely empty, or surely not. {FILE} lists which model to ask which "
+        "item how often."
     )
 
 
