@@ -84,8 +84,7 @@ def _identical(fit: Fit1PL, groups: Iterable[tuple[int, ...]]) -> Iterator[Findi
         yield Finding(
             kind="identical_models",
             names=tuple(fit.responses.models[j] for j in group),
-            reason="The responses are the same in every cell: one model under several names, or "
-            "one file read twice. Keep one; copies make the difficulties look surer than they are.",
+            reason="The responses are the same in every cell: one model under several names.",
             value=float(len(group)),
             p=chance,
         )
@@ -100,17 +99,11 @@ def _pairs(judged: Judged, known: set[str], *, near: bool) -> Iterator[Finding]:
         is_near = surprising and pair.correlation >= NEAR_DUPLICATE
         if is_near != near or not (surprising or named):
             continue
-        advice = (
-            "The same model twice, or one made from the other? Keep one if it is a copy."
-            if near
-            else "Versions or relatives of one model; if they are one model, keep one."
-        )
         yield Finding(
             kind="near_duplicate_models" if near else "alike_models",
             names=(pair.first, pair.second),
             reason=f"They agree in {pair.agreement:.0%} of {pair.items:,} items, where their "
-            f"abilities explain {pair.expected:.0%} ({pair.z:.1f} standard deviations; residual "
-            f"correlation {pair.correlation:.2f}). {advice}",
+            f"abilities explain {pair.expected:.0%} (residual correlation {pair.correlation:.2f}).",
             value=pair.correlation,
             p=pair.p if pair.p <= ALPHA else pair.p_named_alike,
         )
@@ -124,8 +117,8 @@ def _all_wrong(fit: Fit1PL) -> Iterator[Finding]:
         yield Finding(
             kind="all_wrong_items",
             names=tuple(data.items[i] for i in wrong),
-            reason=f"No model ever solved {'it' if len(wrong) == 1 else 'any of these'}: too hard "
-            "for all, or the reference answer is wrong. Their difficulty is the prior's.",
+            reason="No model ever solved "
+            + ("this item." if len(wrong) == 1 else f"any of these {len(wrong):,} items."),
             value=float(len(wrong)),
             p=None,
         )
@@ -139,8 +132,8 @@ def _inverted(judged: Judged) -> Iterator[Finding]:
                 kind="inverted_item",
                 names=(judged.items[i],),
                 reason="Models that are better on all other items do worse on this one "
-                f"(correlation {rest[i]:.2f}): its reference answer may be wrong. "
-                f"{_surprise(judged, int(i))}",
+                f"(correlation {rest[i]:.2f}).",
+                surprise=_surprise(judged, int(i)),
                 value=float(rest[i]),
                 p=float(judged.chances.inverted[i]),
             )
@@ -155,9 +148,9 @@ def _misfits(judged: Judged) -> Iterator[Finding]:
             yield Finding(
                 kind="misfit_item",
                 names=(judged.items[i],),
-                reason=f"Its responses surprise more than chance can (outfit {outfit[i]:.2f}, "
-                f"infit {infit[i]:.2f}): strong models fail it or weak ones solve it. "
-                f"{_surprise(judged, int(i))}",
+                reason="Strong models fail it or weak ones solve it more than chance explains "
+                f"(infit {infit[i]:.2f}, outfit {outfit[i]:.2f}).",
+                surprise=_surprise(judged, int(i)),
                 value=float(outfit[i]),
                 p=float(judged.chances.misfit[i]),
             )
@@ -172,7 +165,7 @@ def _surprise(judged: Judged, item: int) -> str:
     got = "solved" if cells.right[item, j] else "failed"
     if n > 1:
         got = f"solved {cells.right[item, j]:.0f} of {n}"
-    return f"Most surprising: {judged.models[j]} {got}, expected {residuals.p[item, j]:.0%}."
+    return f"{judged.models[j]} {got}, expected {residuals.p[item, j]:.0%}"
 
 
 def _odd_models(judged: Judged) -> Iterator[Finding]:
@@ -184,16 +177,14 @@ def _odd_models(judged: Judged) -> Iterator[Finding]:
         excess = max(one.infit / usual_infit, one.outfit / usual_outfit)
         if one.p_misfit <= ALPHA and excess >= MODEL_EXCESS:
             why = (
-                "its successes follow the items' difficulty less than those of other models: other "
-                "skills, guessing, or answers that were not read rightly"
+                "Its successes follow the items' difficulty less than other models' do"
                 if one.infit / usual_infit >= MODEL_EXCESS
-                else "it fails a few items that it should solve, or solves a few far beyond it: "
-                "look for answers that were cut off, refused or misread"
+                else "It fails a few items that it should solve, or solves a few far beyond it"
             )
             yield Finding(
                 kind="odd_model",
                 names=(one.model,),
-                reason=f"Infit {one.infit:.2f}, outfit {one.outfit:.2f}: {why}.",
+                reason=f"{why} (infit {one.infit:.2f}, outfit {one.outfit:.2f}).",
                 value=max(one.infit, one.outfit),
                 p=one.p_misfit,
             )

@@ -14,15 +14,15 @@ from scipy.stats import false_discovery_control
 
 from .cells import Cells, Point
 from .item_modes import ItemModes, find_modes
-from .residuals import Residuals, item_rest, rest_scores
+from .residuals import Residuals, RestScores
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ALPHA = 0.05
 _NEAR = 4  # as many simulated values beyond the observed one leave a p-value too rough
-_MORE = 10  # times as many simulations in the next round
-_BUDGET = 1.2e7  # simulated cells in a round
+_MORE = 5  # times as many simulations in the next round
+_BUDGET = 2e7  # simulated cells in a round
 
 
 class FittedModel:
@@ -33,7 +33,7 @@ class FittedModel:
         self.n = (cells.right + cells.wrong).astype(np.int64)
         _, pattern = np.unique(self.n, axis=0, return_inverse=True)
         self._pattern = pattern.reshape(-1)
-        self.rest = rest_scores(cells)
+        self.rest = RestScores.of(cells)
         self.every = np.arange(len(self.n))
         self.residuals = self.judge(cells, self.every)
 
@@ -56,7 +56,7 @@ class FittedModel:
         self, cells: Cells, residuals: Residuals, items: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return infit, outfit and item-rest correlation of the rows, shape (3, C)."""
-        rest = item_rest(cells, self.rest[items])
+        rest = self.rest.correlations(cells, items)
         return np.concatenate([residuals.mean_squares(1), rest[None]])
 
     def _difficulties(self, cells: Cells, pattern: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -154,7 +154,7 @@ def item_chances(
     Notes
     -----
     ``p = (1 + number beyond) / (1 + simulations)``. Among a thousand items a false discovery rate
-    needs p-values of 1e-4 and less, so items at the floor are simulated ten times as often, from
+    needs p-values of 1e-4 and less, so items near the floor are simulated five times as often, from
     scratch, until more would not change what is found or cost too much.
     """
     # items that everybody or nobody solves say nothing about misfit
@@ -169,9 +169,10 @@ def item_chances(
             chances.inverted_found | ~(chances.inverted < ALPHA)
         )
         again = np.flatnonzero(rough & ~settled)
-        rounds *= _MORE
-        if not len(again) or len(again) * model.n.shape[1] * rounds > _BUDGET:
+        affordable = _BUDGET / max(1, len(again) * model.n.shape[1])
+        if not len(again) or affordable < 2 * rounds:
             return chances
+        rounds = int(min(_MORE * rounds, affordable))
         p[:, again] = _simulated_again(model, observed[:, again], again, rounds, rng)
 
 

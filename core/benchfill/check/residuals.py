@@ -47,30 +47,47 @@ class Residuals:
         return np.asarray(np.divide(parts, whole, out=empty, where=cells > 0))
 
 
-def rest_scores(cells: Cells) -> NDArray[np.float64]:
-    """Return each model's success rate on all items but one, shape (I, J); NaN without any."""
-    n = cells.right + cells.wrong
-    right, tried = cells.right.sum(0) - cells.right, n.sum(0) - n
-    empty = np.full_like(right, np.nan)
-    return np.asarray(np.divide(right, tried, out=empty, where=tried > 0))
+@dataclass(frozen=True)
+class RestScores:
+    """Each model's success rate on all items but one, made ready to be correlated with.
 
-
-def item_rest(cells: Cells, rest: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Correlate an item's success rates with the models' rest scores over the models, shape (I,).
-
-    NaN where either is constant or fewer than three models have both.
+    Parameters
+    ----------
+    weight
+        Rest scores less their mean over the models that answered the item, shape (I, J); 0 where
+        there is no answer.
+    both
+        Whether the model answered this item and another one, shape (I, J).
+    tried
+        Rollouts, 1 where there is none, shape (I, J).
     """
-    n = cells.right + cells.wrong
-    both = (n > 0) & ~np.isnan(rest)
-    count = np.maximum(both.sum(1), 1)
 
-    def centred(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        held = np.where(both, values, 0.0)
-        return np.where(both, held - (held.sum(1) / count)[:, None], 0.0)
+    weight: NDArray[np.float64]
+    both: NDArray[np.bool_]
+    tried: NDArray[np.float64]
 
-    x, y = centred(cells.right / np.maximum(n, 1)), centred(rest)
-    xx, yy = (x**2).sum(1), (y**2).sum(1)
-    usable = (xx > 1e-12) & (yy > 1e-12) & (both.sum(1) >= 3)
-    product = (x * y).sum(1)
-    scale = np.sqrt(np.where(usable, xx * yy, 1.0))
-    return np.where(usable, product / scale, np.nan)
+    @classmethod
+    def of(cls, cells: Cells) -> RestScores:
+        """Take the rest scores of the real responses."""
+        n = cells.right + cells.wrong
+        others = n.sum(0) - n
+        rest = (cells.right.sum(0) - cells.right) / np.maximum(others, 1)
+        both = (n > 0) & (others > 0)
+        mean = np.where(both, rest, 0).sum(1) / np.maximum(both.sum(1), 1)
+        return cls(np.where(both, rest - mean[:, None], 0.0), both, np.maximum(n, 1.0))
+
+    def correlations(self, cells: Cells, items: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Correlate success rates with rest scores over the models, shape (C,).
+
+        `items` (C,) are the items that the rows of `cells` are of. NaN where either is constant or
+        fewer than three models have both.
+        """
+        weight, both = self.weight[items], self.both[items]
+        rate = np.where(both, cells.right / self.tried[items], 0.0)
+        count = both.sum(1)
+        product = np.einsum("cj,cj->c", rate, weight)
+        xx = np.einsum("cj,cj->c", rate, rate) - rate.sum(1) ** 2 / np.maximum(count, 1)
+        yy = np.einsum("cj,cj->c", weight, weight)
+        usable = (xx > 1e-10) & (yy > 1e-10) & (count >= 3)
+        scale = np.sqrt(np.where(usable, xx * yy, 1.0))
+        return np.where(usable, product / scale, np.nan)

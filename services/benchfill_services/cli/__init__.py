@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from .check import check
 from .demo import demo
 from .diagnose import diagnose
 from .fill import fill
@@ -43,7 +44,10 @@ def _options(
     pass
 
 
-for _command in (diagnose, rollouts, fill, demo, plan, monitor_progress, power, ranking, prune):
+for _command in (
+    *(diagnose, check, rollouts, fill, demo),
+    *(plan, monitor_progress, power, ranking, prune),
+):
     app.command()(_command)
 
 

@@ -1,0 +1,403 @@
+"""What `benchfill check` found, in words, tables and pictures."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from benchfill.plots.leave_out import leave_out_picture
+from benchfill.plots.misfit import misfit_picture
+
+from .methods import fitted_methods
+from .pictures import picture
+from .result import Cell, Drawing, ResultPage, Section, Table
+from .text import one_line
+from .words import count_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from benchfill.check import FitCheck
+    from benchfill.check.result import Finding, Range
+
+    from .methods import Methods
+    from .pictures import Picture
+
+NAME = 50
+NAMES = 3  # of a finding that has many
+WRIGHT_MASTERS = (
+    "Wright, B. D., & Masters, G. N. (1982). Rating scale analysis: Rasch measurement. MESA Press."
+)
+BOCK_AITKIN = (
+    "Bock, R. D., & Aitkin, M. (1981). Marginal maximum likelihood estimation of item parameters: "
+    "application of an EM algorithm. Psychometrika, 46(4), 443-459. doi:10.1007/BF02293801."
+)
+BENJAMINI = (
+    "Benjamini, Y., & Hochberg, Y. (1995). Controlling the false discovery rate: a practical and "
+    "powerful approach to multiple testing. Journal of the Royal Statistical Society B, 57(1), "
+    "289-300. doi:10.1111/j.2517-6161.1995.tb02031.x."
+)
+YEN = (
+    "Yen, W. M. (1984). Effects of local item dependence on the fit and equating performance of "
+    "the three-parameter logistic model. Applied Psychological Measurement, 8(2), 125-145. "
+    "doi:10.1177/014662168400800201."
+)
+CLUSTERS = (
+    "Cameron, A. C., Gelbach, J. B., & Miller, D. L. (2011). Robust inference with multiway "
+    "clustering. Journal of Business & Economic Statistics, 29(2), 238-249. "
+    "doi:10.1198/jbes.2010.07136."
+)
+# what it is called in a table, one of them and several in a sentence, and what to do about it
+KINDS = {
+    "identical_models": (
+        "equal responses",
+        ("group of models with equal responses", "groups of models with equal responses"),
+        "Models with equal responses are one model under several names, or a file that was read "
+        "twice. Keep one: copies make difficulties look surer than they are.",
+    ),
+    "near_duplicate_models": (
+        "near duplicates",
+        ("pair of near duplicates", "pairs of near duplicates"),
+        "Near duplicates answer alike far beyond what their abilities explain: the same model from "
+        "two providers or with two prompts, or one made from the other. Keep one if it is a copy.",
+    ),
+    "all_wrong_items": (
+        "never solved",
+        ("group of items that nobody ever solved", "groups of items that nobody ever solved"),
+        "Items that no model ever solved are too hard for all of them, or their reference answer "
+        "is wrong. Nothing but the prior says where they lie.",
+    ),
+    "inverted_item": (
+        "better models do worse",
+        ("item that better models do worse on", "items that better models do worse on"),
+        "Where better models do worse, read the item and its reference answer first: a wrong key "
+        "looks like this.",
+    ),
+    "misfit_item": (
+        "misfits",
+        ("item that surprises more than chance can", "items that surprise more than chance can"),
+        "Items that misfit ask for something else than the rest, are ambiguous, or were scored "
+        "wrongly for some models.",
+    ),
+    "odd_model": (
+        "odd model",
+        ("odd model", "odd models"),
+        "An odd model follows the items' difficulty less than the others: it guesses, has other "
+        "skills, or some of its answers were cut off, refused or misread.",
+    ),
+    "alike_models": (
+        "answer alike",
+        ("pair of relatives", "pairs of relatives"),
+        "Relatives answer more alike than their abilities explain: versions or fine-tunes of one "
+        "model. They count almost as one model.",
+    ),
+}
+
+
+def check_page(check: FitCheck) -> ResultPage:
+    """Tell whether the model holds, what hangs on single models, and what to look at."""
+    return ResultPage(
+        title="Does the model fit, and what to look at",
+        lead=(_look(check), _better(check), _stable(check)),
+        caveats=_caveats(check),
+        sections=(
+            _findings(check),
+            _comparison(check),
+            _leave_one_out(check),
+            _items(check),
+            _models(check),
+        ),
+    )
+
+
+def check_methods(envelope: Mapping[str, Any], check: FitCheck) -> Methods:
+    """Describe the check so that it can be pasted into a paper."""
+    told = check.comparison
+    bic = "; ".join(
+        f"n = {one.n:,} ({one.counted}): {one.bic_1pl:,.0f} and {one.bic_2pl:,.0f}"
+        for one in told.bic
+    )
+    sentences = (
+        "The 1PL was compared with a hierarchical 2PL, log a ~ Normal(0, tau), tau ~ "
+        f"HalfNormal(1), by the log predictive density of {told.cells:,} cells held out in "
+        f"{told.folds} folds, for both with each item's parameters integrated out and abilities "
+        "and hyper-parameters at their posterior mode: 2PL less 1PL "
+        f"{told.difference:.2f} nats per 1,000 cells (standard error {told.se:.2f}, clustered by "
+        f"item and by model; estimated tau {told.tau:.2f}).",
+        *((f"BIC by marginal maximum likelihood, 1PL and 2PL: {bic}.",) if bic else ()),
+        "Infit and outfit mean squares, item-rest correlations and residual correlations of pairs "
+        f"of models were held against {check.replicates} matrices simulated from the fitted 1PL, "
+        "with difficulties estimated anew in each; items with small p-values were simulated more "
+        "often, and listed at a false discovery rate of 5%.",
+        *((check.sample,) if check.sample else ()),
+    )
+    references = (WRIGHT_MASTERS, BOCK_AITKIN, BENJAMINI, YEN, CLUSTERS)
+    return fitted_methods(envelope, (check,), sentences, references)
+
+
+def _look(check: FitCheck) -> str:
+    kinds = [one.kind for one in check.findings]
+    if not kinds:
+        return (
+            "Nothing stands out: no item, no model and no pair of models does what chance would "
+            "hardly do."
+        )
+    told = [
+        f"{kinds.count(kind):,} {KINDS[kind][1][kinds.count(kind) != 1]}"
+        for kind in dict.fromkeys(kinds)
+    ]
+    return f"Look at {_listed(told)}."
+
+
+def _listed(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _better(check: FitCheck) -> str:
+    told = check.comparison
+    size = f"{abs(told.difference):.1f} ± {told.se:.1f} nats per 1,000 cells"
+    agree = _agreement(told.b_pearson)
+    if told.verdict == "2pl":
+        return (
+            "Items differ in how sharply they tell able models from weak ones: a model that allows "
+            f"for it (2PL) predicts held-out cells better, by {size}.{agree}"
+        )
+    if told.verdict == "1pl":
+        return (
+            "One number an item, its difficulty, is enough: letting items differ in sharpness "
+            f"(2PL) predicts held-out cells worse, by {size}."
+        )
+    return (
+        "Whether items differ in how sharply they tell able models from weak ones is not clear: "
+        f"2PL and 1PL predict held-out cells about equally well ({told.difference:+.1f} ± "
+        f"{told.se:.1f} nats per 1,000 cells).{agree}"
+    )
+
+
+def _agreement(r: float | None) -> str:
+    if r is None:
+        return ""
+    judged = (
+        "so the difficulties hardly depend on it"
+        if r >= 0.98
+        else "so most difficulties keep their places"
+        if r >= 0.9
+        else "so the difficulties depend on the choice: read them with care"
+    )
+    return f" The difficulties of both correlate {r:.3f}, {judged}."
+
+
+def _stable(check: FitCheck) -> str:
+    out = check.leave_one_out
+    if out.min_pearson is None or out.mean_pearson is None or not out.models:
+        return "Leaving models out in turn says nothing here: the difficulties do not vary."
+    return (
+        "Without any one model the difficulties correlate at least "
+        f"{out.min_pearson:.3f} with those of all models ({out.mean_pearson:.3f} on average); "
+        f"{one_line(out.models[0].model, NAME)} moves them most."
+    )
+
+
+def _caveats(check: FitCheck) -> tuple[str, ...]:
+    said = [check.sample] if check.sample else []
+    said += _bic_caveat(check)
+    if check.typical_item_fit > 2:
+        said.append(
+            f"The 1PL as such misfits: the typical item has an outfit of "
+            f"{check.typical_item_fit:.1f}, where 1 is expected. With many rollouts even small "
+            "departures show; listed items, models and pairs stand out from the others as well."
+        )
+    if check.leave_one_out.failed:
+        failed = check.leave_one_out.failed
+        said.append(
+            f"Without {one_line(failed[0], NAME)}"
+            + (f" and {len(failed) - 1} others" if len(failed) > 1 else "")
+            + " the fit did not converge; what it would change is not counted."
+        )
+    return tuple(said)
+
+
+def _bic_caveat(check: FitCheck) -> list[str]:
+    for_one = [one.counted for one in check.comparison.bic if one.bic_1pl < one.bic_2pl]
+    if not for_one:
+        return []
+    return [
+        f"BIC prefers the 1PL (with n the number of {_listed(list(for_one))}); that is no evidence "
+        "that the 1PL fits: with few models BIC turns with the choice of n."
+    ]
+
+
+def _findings(check: FitCheck) -> Section:
+    kinds = dict.fromkeys(one.kind for one in check.findings)
+    words = [KINDS[kind][2] for kind in kinds]
+    negative = count_of(check.negative_item_rest, "item")
+    words.append(
+        f"In all, {negative} of {len(check.item_fits):,} correlate negatively with the rest; the "
+        f"fitted 1PL itself would give {check.negative_item_rest_expected:.1f} by chance, so only "
+        "those beyond chance are listed. "
+        f"{count_of(check.all_right, 'item')} were solved by all, {check.all_wrong:,} by none."
+    )
+    words.append(check.false_alarms)
+    short = tuple((KINDS[one.kind][0], _who(one), one.value, one.p) for one in check.findings)
+    long = tuple(
+        (KINDS[one.kind][0], _who(one, 2 * NAMES), one.reason, one.surprise)
+        for one in check.findings
+    )
+    tables = (
+        Table("Look at these.", ("what", "which", "figure", "p"), short),
+        Table(
+            "Look at these, and why.",
+            ("what", "which", "why", "least expected answer"),
+            long,
+            on_terminal=False,
+        ),
+    )
+    return Section("Look at these", tuple(words), tables=tables if short else ())
+
+
+def _who(finding: Finding, limit: int = NAMES) -> str:
+    names = [one_line(name, NAME) for name in finding.names[:limit]]
+    left = len(finding.names) - len(names)
+    return ", ".join(names) + (f" and {left:,} more" if left else "")
+
+
+def _comparison(check: FitCheck) -> Section:
+    told = check.comparison
+    words = (
+        "The 1PL gives each item one number, its difficulty; the 2PL a second one, how sharply it "
+        "separates able models from weak ones. Cells were hidden in "
+        f"{told.folds} parts in turn and predicted from the others; the model that predicts better "
+        f"is closer to the truth. Over {told.cells:,} cells the 2PL gains {told.difference:+.2f} "
+        f"nats per 1,000 cells, with a standard error of {told.se:.2f}; from "
+        f"{told.critical:.2f} standard errors on, the difference is called clear. The log slopes "
+        f"have a standard deviation (tau) of {told.tau:.2f}; 0 would be the 1PL.",
+        "BIC stands beside it for those who ask. It counts items' parameters against n, and n may "
+        "be the models, the cells or the rollouts: with few models the choice decides. That BIC "
+        "prefers the 1PL is never evidence that it fits."
+        + (
+            f" For {count_of(told.slopes_at_bound, 'item')} the 2PL has no finite slope, so its "
+            "BIC does not mean what it should."
+            if told.slopes_at_bound
+            else ""
+        ),
+    )
+    rows = tuple(
+        (f"{one.counted}: {one.n:,}", one.bic_1pl, one.bic_2pl, _smaller(one.bic_1pl, one.bic_2pl))
+        for one in told.bic
+    )
+    heads = ("n counts", "BIC of 1PL", "BIC of 2PL", "smaller")
+    table = Table("BIC by marginal likelihood.", heads, rows, on_terminal=False)
+    return Section("One number an item, or two?", words, tables=(table,))
+
+
+def _smaller(one: float, two: float) -> str:
+    return "1PL" if one < two else "2PL"
+
+
+def _leave_one_out(check: FitCheck) -> Section:
+    out = check.leave_one_out
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (one.model, one.shift, one.pearson, one.spearman) for one in out.models
+    )
+    table = Table(
+        "Difficulties without a model against those of all models; the largest movers first.",
+        ("without", "change, logits", "Pearson", "Spearman"),
+        rows,
+        on_terminal=False,
+    )
+    words: tuple[str, ...] = ()
+    if out.mean_spearman is not None and out.min_spearman is not None:
+        words = (
+            f"Spearman correlations are {out.mean_spearman:.3f} on average, "
+            f"{out.min_spearman:.3f} at least. The change is the root mean square over the items, "
+            "a common shift taken away.",
+        )
+    drawn = Drawing(
+        partial(_draw_leave_out, check),
+        "Left: how far each item's difficulty moves, down and up, when one model is left out. "
+        "Right: how far each model moves them all (root mean square).",
+    )
+    return Section("What hangs on one model", words, (drawn,) if rows else (), (table,))
+
+
+def _draw_leave_out(check: FitCheck) -> Picture:
+    first = check.leave_one_out.models[0]
+    return picture(
+        "leave-one-out.png",
+        f"Changes of {len(check.item_fits):,} difficulties when one model is left out; most by "
+        f"{one_line(first.model, NAME)}, {first.shift:.3f} logits (root mean square). The figures "
+        "stand in the table and in report.json.",
+        lambda theme: leave_out_picture(check, theme=theme),
+    )
+
+
+def _items(check: FitCheck) -> Section:
+    words = (
+        "Infit and outfit are mean squares of standardised residuals: 1 is what the 1PL expects. "
+        "Outfit is moved by single surprising answers, infit by many. Ranges are where 95% of the "
+        f"figures lie in {check.replicates} matrices simulated from the fit; beyond chance (false "
+        f"discovery rate of 5%) misfit {count_of(check.misfit_items, 'item')}.",
+    )
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            *(one.item, one.solved, one.b, one.infit, _span(one.infit_range)),
+            *(one.outfit, _span(one.outfit_range), one.p_misfit, one.item_rest, one.p_inverted),
+        )
+        for one in check.item_fits
+    )
+    heads = (
+        *("item", "solved", "difficulty", "infit", "by chance", "outfit", "by chance"),
+        *("p of misfit", "item-rest r", "p of so low an r"),
+    )
+    table = Table("How the items fit, worst first.", heads, rows, on_terminal=False)
+    drawn = Drawing(
+        partial(_draw_misfit, check),
+        "Each point is an item. The grey box is where 95% of a typical item's figures lie by "
+        "chance.",
+    )
+    return Section("How the items fit", words, (drawn,), (table,))
+
+
+def _draw_misfit(check: FitCheck) -> Picture:
+    listed = sum(one.kind in {"inverted_item", "misfit_item"} for one in check.findings)
+    return picture(
+        "item-fit.png",
+        f"Infit against outfit of {len(check.item_fits):,} items, {listed} of them listed and the "
+        "worst named. The same figures stand in the table.",
+        lambda theme: misfit_picture(check, theme=theme),
+    )
+
+
+def _models(check: FitCheck) -> Section:
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            *(one.model, one.infit, _span(one.infit_range), one.outfit, _span(one.outfit_range)),
+            one.p_misfit,
+        )
+        for one in check.model_fits
+    )
+    heads = ("model", "infit", "by chance", "outfit", "by chance", "p")
+    pairs: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            *(one.first, one.second, one.items, one.agreement, one.expected, one.correlation),
+            *(one.z, one.p),
+        )
+        for one in check.pairs
+    )
+    pair_heads = ("model", "model", "items", "agree", "expected", "residual r", "z", "p")
+    return Section(
+        "How the models fit, and which are alike",
+        (
+            "p is how often chance makes any model's fit, or any pair's agreement, so extreme. A "
+            "copy of a model has a residual correlation of 1; two models that share nothing but "
+            "their abilities have about 0.",
+        ),
+        tables=(
+            Table("How the models fit, worst first.", heads, rows, on_terminal=False),
+            Table("Pairs of models most alike.", pair_heads, pairs, on_terminal=False),
+        ),
+    )
+
+
+def _span(part: Range | None) -> str | None:
+    return None if part is None else f"{part.low:.2f} to {part.high:.2f}"
