@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 RADIUS = 5.0  # standard deviations within which draws are expected
 MAX_LOG_S_B = float(np.log(4.5 * B_SCALE))  # the prior of s_b ends there
+MAX_LOG = 30.0  # of a scale: a first step may go anywhere, and must not overflow
 _FAR = 8
 
 
@@ -32,6 +33,7 @@ class Coordinates(Protocol):
     """A map from u to the parameters, with the prior of theta."""
 
     dimensions: int
+    target_accept: float
 
     def place(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return (theta, mu_b, log s_b), shape (J+2,)."""
@@ -63,6 +65,8 @@ def coordinates_for(estimate: MapEstimate) -> Coordinates:
 
 class Whitened:
     """``(theta, mu_b, log s_b) = mode + root @ u``, root from the Laplace covariance."""
+
+    target_accept = 0.8
 
     def __init__(self, estimate: MapEstimate) -> None:
         at = estimate.parameters
@@ -108,6 +112,8 @@ class Whitened:
 class NonCentred:
     """``u = (theta / s_theta in a zero-sum basis, log s_theta, mu_b and log s_b whitened)``."""
 
+    target_accept = 0.95  # weak data bend the posterior; short steps are cheap on so few numbers
+
     def __init__(self, estimate: MapEstimate) -> None:
         at = estimate.parameters
         models = len(at.theta)
@@ -120,20 +126,23 @@ class NonCentred:
 
     def place(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
         """See `Coordinates.place`."""
-        theta = np.exp(self._log_s + u[-3]) * (self._basis @ u[:-3])
+        theta = self._s_theta(u) * (self._basis @ u[:-3])
         return np.concatenate([theta, self._mode + self._root @ u[-2:]])
 
     def pull_back(
         self, u: NDArray[np.float64], full: NDArray[np.float64], gradient: NDArray[np.float64]
     ) -> tuple[float, NDArray[np.float64]]:
         """See `Coordinates.pull_back`."""
-        s = np.exp(self._log_s + u[-3])
+        s = self._s_theta(u)
         pulled = np.empty(len(u))
         pulled[:-3] = s * (self._basis.T @ gradient[:-2]) - u[:-3]
         pulled[-3] = gradient[:-2] @ full[:-2] + 1 - (s / THETA_SCALE) ** 2
         pulled[-2:] = self._root.T @ gradient[-2:]
         log_prior = -0.5 * float(u[:-3] @ u[:-3]) - 0.5 * (s / THETA_SCALE) ** 2 + u[-3]
         return float(log_prior), pulled
+
+    def _s_theta(self, u: NDArray[np.float64]) -> float:
+        return float(np.exp(np.clip(self._log_s + u[-3], -MAX_LOG, MAX_LOG)))
 
     def outermost(self, rng: np.random.Generator) -> Sequence[NDArray[np.float64]]:
         """See `Coordinates.outermost`."""

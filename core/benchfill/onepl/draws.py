@@ -96,7 +96,7 @@ def _windows(posterior: CollapsedPosterior, draws: tuple[Parameters, ...]) -> Wi
     probes = [by_scale[0], by_scale[-1], by_mean[0], by_mean[-1], *(draws[k] for k in spaced)]
     distinct = {id(at): at for at in probes}.values()
     seen = np.stack([_extent(posterior, at) for at in distinct])
-    return Windows.covering(seen[:, 0].min(0), seen[:, 1].max(0), seen[:, 2].min(0), CELLS_PER_SD)
+    return Windows.covering(seen, CELLS_PER_SD)
 
 
 def _masses_of(

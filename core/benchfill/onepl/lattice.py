@@ -32,15 +32,16 @@ class Windows:
 
     @classmethod
     def covering(
-        cls,
-        left: NDArray[np.float64],
-        right: NDArray[np.float64],
-        sd: NDArray[np.float64],
-        cells_per_sd: float,
+        cls, extents: NDArray[np.float64], cells_per_sd: float, spare: float = 0.1
     ) -> Windows:
-        """Cover ``[left, right]`` of each row and a tenth more, with cells that fit its sd."""
-        spare = 0.1 * (right - left) + sd
-        left, right = left - spare, right + spare
+        """Cover where each row's mass was seen, and a share to spare.
+
+        `extents` holds where it began, where it ended, and its sd, in each look: (looks, 3, R).
+        Cells fit the smallest sd.
+        """
+        left, right, sd = extents[:, 0].min(0), extents[:, 1].max(0), extents[:, 2].min(0)
+        more = spare * (right - left) + sd
+        left, right = left - more, right + more
         step = max(float(sd.min()) / cells_per_sd, float(right.max() - left.min()) / _MAX_CELLS)
         stride = np.maximum(1, np.floor(sd / cells_per_sd / step + 1e-9)).astype(np.int64)
         first = np.floor(left / step).astype(np.int64)

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 CHAINS = 4
 TUNE = 400  # the coordinates are whitened already; only the step size is left to find
 DRAWS = 500  # in these coordinates worth at least as many independent ones
-TARGET_ACCEPT = 0.8
 _TRIES = 4
 _POLL = 0.2  # seconds
 
@@ -81,7 +80,7 @@ def sample_collapsed(
         The draws ran off the lattice again and again.
     """
     posterior = SampledPosterior(patterns, estimate, seed)
-    for _ in range(_TRIES):
+    for tried in range(_TRIES):
         trace = _run(posterior, seed, progress)
         points = trace.posterior["u"].to_numpy().reshape(CHAINS * DRAWS, -1)
         parameters = tuple(posterior.parameters(point) for point in points)
@@ -90,7 +89,7 @@ def sample_collapsed(
         looked_at = {*by_scale[:20], *by_scale[-20:], *range(0, len(points), len(points) // 100)}
         if not posterior.misfits([points[k] for k in looked_at]):
             break
-        posterior.fit_windows([points[k] for k in looked_at])
+        posterior.fit_windows([points[k] for k in looked_at], spare=0.2 * 2**tried)
     else:
         raise FitError("the sampler ran off its grid of difficulties; use engine 'map' or 'plain'.")
     theta = np.stack([at.theta for at in parameters])
@@ -135,7 +134,7 @@ def _run(
         chains=CHAINS,
         cores=1,  # the density holds Python's lock; two threads would only fight for it
         seed=seed,
-        target_accept=TARGET_ACCEPT,
+        target_accept=posterior.coordinates.target_accept,
         progress_bar=False,
         blocking=False,
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .collapsed import END_MASS, CollapsedPosterior, Parameters
-from .coordinates import MAX_LOG_S_B, coordinates_for
+from .coordinates import MAX_LOG, MAX_LOG_S_B, coordinates_for
 from .lattice import Windows
 from .model import B_SCALE, MU_SCALE
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from .model import ItemPatterns
 
 CELLS_PER_SD = 2.0  # of the surest difficulty; the trapezoidal rule errs by less than 1e-8
+_MOST_IN_A_CELL = 0.5  # where the sd is three quarters of a cell
+_SAFE = 150.0  # logits; products of exponentials of twice that do not overflow
 _CHUNK = 1 << 24  # floats of scratch memory when the windows are sought
 
 
@@ -48,15 +50,13 @@ class SampledPosterior:
         full = self.coordinates.place(u)
         return Parameters(full[:-2] - full[:-2].mean(), float(full[-2]), float(full[-1]))
 
-    def fit_windows(self, points: Iterable[NDArray[np.float64]]) -> None:
-        """Choose lattice and windows that serve at the given points u."""
+    def fit_windows(self, points: Iterable[NDArray[np.float64]], spare: float = 0.1) -> None:
+        """Choose lattice and windows that serve at the given points u, and a share beyond."""
         probes = [_within_prior(self.parameters(u)) for u in points]
         sure = self.patterns.n.sum(1).max() / 4 * max(at.s_b for at in probes) ** 2
         step = 1 / (CELLS_PER_SD * np.sqrt(sure + 1))
         seen = np.stack([self._extents(at, step) for at in probes])
-        self._use(
-            Windows.covering(seen[:, 0].min(0), seen[:, 1].max(0), seen[:, 2].min(0), CELLS_PER_SD)
-        )
+        self._use(Windows.covering(seen, CELLS_PER_SD, spare))
 
     def _use(self, windows: Windows) -> None:
         self._windows = windows
@@ -116,34 +116,42 @@ class SampledPosterior:
         return float(value + log_prior), pulled
 
     def misfits(self, points: Sequence[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
-        """Return the points where a window cuts mass off, or the lattice is too coarse."""
-        finest = self.patterns.n.sum(1).max() / 4
+        """Return the points where a window cuts mass off, or its cells are too coarse."""
         found = []
         for u in points:
             at = _Place.of(self.coordinates.place(u), self._x)
-            coarse = self._windows.step * np.sqrt(finest * at.s_b**2 + 1) > 1
-            if coarse or max(part.end_mass(at) for part in self._parts) > END_MASS:
+            if any(part.misfits(at) for part in self._parts):
                 found.append(u)
         return found
 
 
 @dataclass(frozen=True)
 class _Place:
-    """Odds of success where the lattice lies now, shape (J, G), and ``mu_b``, ``s_b``."""
+    """Where the lattice lies now: odds of success and ``log(1 + odds)``, (J, G); mu_b and s_b."""
 
     odds: NDArray[np.float64]
+    log_either: NDArray[np.float64]
     mu_b: float
     s_b: float
 
     @classmethod
     def of(cls, full: NDArray[np.float64], x: NDArray[np.float64]) -> _Place:
         """Place the lattice x at (theta, mu_b, log s_b)."""
-        mu_b, s_b = full[-2], np.exp(full[-1])
-        # an outer product of exponentials, at a quarter of the price of their sums; beyond 1e-150
-        # and 1e150 nothing is left to tell apart
-        theta = np.exp(np.clip(full[:-2], -350, 350))
-        grid = np.exp(-np.clip(mu_b + s_b * x, -350, 350))
-        return cls(theta[:, None] * grid, float(mu_b), float(s_b))
+        theta, mu_b = full[:-2], float(full[-2])
+        s_b = float(np.exp(np.clip(full[-1], -MAX_LOG, MAX_LOG)))
+        b = mu_b + s_b * x
+        if max(np.abs(theta).max(), np.abs(b).max()) < _SAFE:
+            # an outer product of exponentials costs a quarter of the exponentials of all sums
+            odds = np.exp(theta)[:, None] * np.exp(-b)
+            return cls(odds, np.log(1 + odds), mu_b, s_b)
+        logit = theta[:, None] - b
+        odds = np.exp(np.clip(logit, -2 * _SAFE, 2 * _SAFE))
+        return cls(odds, np.logaddexp(0.0, logit), mu_b, s_b)
+
+    def log_guessed(self, guess: float) -> NDArray[np.float64]:
+        """Return ``log(guess + odds)``."""
+        far = self.log_either > _SAFE
+        return np.where(far, self.log_either, np.log(guess + self.odds))
 
 
 class _Part:
@@ -167,8 +175,7 @@ class _Part:
     def add(self, at: _Place, gradient: NDArray[np.float64], spread: NDArray[np.float64]) -> float:
         """Return the rows' log likelihood; add to the gradient in theta and to the mass on x."""
         guess = self._group.guessing
-        either = 1 + at.odds
-        mass = self._log_mass(at, either)
+        mass = self._log_mass(at)
         peak = mass.max(1)
         mass -= peak[:, None]
         np.exp(mass, out=mass)
@@ -176,7 +183,7 @@ class _Part:
         mass *= (self._weight / total)[:, None]
         size = self._shape[0] * self._shape[1]
         held = np.bincount(self._cells.ravel(), mass.ravel(), size).reshape(self._shape)
-        solved = at.odds / either
+        solved = at.odds / (1 + at.odds)
         if len(held) == 1:
             gradient -= self._group.alike_q[0] * (solved @ held[0])
         else:
@@ -187,19 +194,18 @@ class _Part:
         spread += held.sum(0)
         return float(self._weight @ (peak + np.log(total)))
 
-    def end_mass(self, at: _Place) -> float:
-        """Return the largest share of a row's mass in an end cell of its window."""
-        mass = self._log_mass(at, 1 + at.odds)
+    def misfits(self, at: _Place) -> bool:
+        """Say whether a row has mass beyond its window, or most of it in one cell."""
+        mass = self._log_mass(at)
         mass = np.exp(mass - mass.max(1, keepdims=True))
         mass /= mass.sum(1, keepdims=True)
-        return float(mass[:, [0, -1]].max())
+        return bool(mass[:, [0, -1]].max() > END_MASS or mass.max() > _MOST_IN_A_CELL)
 
-    def _log_mass(self, at: _Place, either: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _log_mass(self, at: _Place) -> NDArray[np.float64]:
         guess = self._group.guessing
-        log_wrong = np.log(either)
-        shared = self._kernel - self._group.alike_q @ log_wrong
+        shared = self._kernel - self._group.alike_q @ at.log_either
         if guess > 0:
-            shared += self._group.alike_p @ (np.log(guess + at.odds) - log_wrong)
+            shared += self._group.alike_p @ (at.log_guessed(guess) - at.log_either)
         log_mass = np.take(shared, self._cells)
         if guess == 0:
             log_mass -= at.s_b * self._slope_x

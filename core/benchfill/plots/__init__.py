@@ -5,9 +5,12 @@ are not used at all.
 """
 
 from .distribution import difficulty_distribution
+from .icc import item_curves, pooled_curve
+from .measures import measure_posteriors
 from .plan import plan_picture
 from .search import SearchedChild, search_picture
 from .style import DARK, LIGHT, Theme, png_of
+from .traces import trace_plots
 from .wright import wright_map
 
 __all__ = [
@@ -16,8 +19,12 @@ __all__ = [
     "SearchedChild",
     "Theme",
     "difficulty_distribution",
+    "item_curves",
+    "measure_posteriors",
     "plan_picture",
     "png_of",
+    "pooled_curve",
     "search_picture",
+    "trace_plots",
     "wright_map",
 ]

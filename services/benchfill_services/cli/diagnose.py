@@ -17,6 +17,10 @@ def diagnose(
     target_dist: TargetDist = "uniform",
     engine: Engine = EngineChoice.MCMC,
     strict: Annotated[bool, typer.Option("--strict", help="Exit 4 if a check fails.")] = False,
+    traces: Annotated[
+        bool,
+        typer.Option("--traces", help="Draw the sampler's chains in the report (mcmc, plain)."),
+    ] = False,
     seed: Seed = 0,
     out: Out = None,
     json: Json = False,
@@ -30,4 +34,4 @@ def diagnose(
         from .fitting import FitOptions
 
         fit = FitOptions(responses, items, choices, engine.value, seed)
-        run_diagnose(DiagnoseOptions(fit, target_dist, strict, out), output)
+        run_diagnose(DiagnoseOptions(fit, target_dist, strict, traces, out), output)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import benchfill as bf
 
-from ..report.diagnosis_report import write_diagnosis_report
+from ..report.diagnosis_report import Shown, write_diagnosis_report
 from ..report.summary import print_diagnosis
 from .fitting import FitOptions, read_and_fit
 
@@ -26,16 +26,19 @@ class DiagnoseOptions:
     fit: FitOptions
     target_dist: str
     strict: bool
+    traces: bool
     out: Path | None
 
 
 def run_diagnose(options: DiagnoseOptions, output: CommandOutput) -> None:
     """Read, fit, diagnose, and write the report if a folder is given."""
     target = bf.parse_target(options.target_dist)
-    diagnosis = bf.diagnose(read_and_fit(options.fit), target=target)
+    fit = read_and_fit(options.fit)
+    diagnosis = bf.diagnose(fit, target=target)
     output.result = diagnosis.model_dump(mode="json")
     output.summary = lambda console: print_diagnosis(console, diagnosis)
     if options.strict and any(check.passed is False for check in diagnosis.checks):
         output.exit_code = FAILED_CHECK
     if options.out is not None:
-        write_diagnosis_report(options.out, output.document(), diagnosis, target)
+        shown = Shown(target, options.traces)
+        write_diagnosis_report(options.out, output.document(), fit, diagnosis, shown)

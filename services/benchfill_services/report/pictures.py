@@ -11,8 +11,12 @@ from benchfill.plots import (
     LIGHT,
     SearchedChild,
     difficulty_distribution,
+    item_curves,
+    measure_posteriors,
     png_of,
+    pooled_curve,
     search_picture,
+    trace_plots,
     wright_map,
 )
 
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from benchfill import Fit1PL
     from benchfill.diagnosis import Diagnosis
     from benchfill.plots import Theme
     from benchfill.targets import Target
@@ -80,6 +85,49 @@ def map_picture(diagnosis: Diagnosis) -> Picture:
         f"abilities of {len(theta)} models, from {min(theta):.2f} to {max(theta):.2f}. "
         "The same figures stand in the tables of abilities and difficulties.",
         lambda theme: wright_map(abilities, b, theme=theme),
+    )
+
+
+def posterior_picture(fit: Fit1PL, target: Target) -> Picture:
+    """Draw how sure the measures are."""
+    return picture(
+        "posterior.png",
+        f"Histograms over {len(fit.draws.b):,} posterior draws of the mismatch, the widest gap and "
+        "the sum of the widest gaps, with median, 90% interval and the plain figure; the same "
+        "figures stand in the table of measures.",
+        lambda theme: measure_posteriors(fit, target, theme=theme),
+    )
+
+
+def pooled_picture(fit: Fit1PL) -> Picture:
+    """Draw expected and observed success, all cells together."""
+    return picture(
+        "success.png",
+        "Observed share of successes with 95% intervals in 16 bins of ability minus difficulty, "
+        "against the share that the model expects.",
+        lambda theme: pooled_curve(fit, theme=theme),
+    )
+
+
+def curves_picture(fit: Fit1PL) -> Picture:
+    """Draw six items' characteristic curves with what was observed."""
+    return picture(
+        "item-curves.png",
+        "Expected success against ability of six items from the easiest to the hardest, each "
+        "model's observed share as a dot.",
+        lambda theme: item_curves(fit, theme=theme),
+    )
+
+
+def traces_picture(fit: Fit1PL) -> Picture | None:
+    """Draw the chains, where the engine has any."""
+    if fit.max_rhat is None:
+        return None
+    return picture(
+        "traces.png",
+        f"Traces and rank histograms of the sampler's chains; the largest R-hat is "
+        f"{fit.max_rhat:.3f}.",
+        lambda theme: trace_plots(fit, theme=theme),
     )
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import benchfill as bf
 from benchfill.errors import InputError
-from benchfill_services.report.diagnosis_report import write_diagnosis_report
+from benchfill_services.report.diagnosis_report import Shown, write_diagnosis_report
 from benchfill_services.report.fill_report import write_fill_report
 from support.fills import ENVELOPE, HOSTILE, FillExample, gapped_fit, make_fill
 
@@ -57,6 +57,9 @@ class _Page(HTMLParser):
 @pytest.fixture(scope="module")
 def example() -> FillExample:
     return make_fill()
+
+
+UNIFORM = Shown(bf.Uniform())
 
 
 @pytest.fixture(scope="module")
@@ -201,8 +204,9 @@ def test_long_texts_are_folded_and_the_page_stays_small(tmp_path: Path) -> None:
 
 
 def test_a_large_diagnosis_leaves_out_the_middle_of_its_tables(tmp_path: Path) -> None:
-    diagnosis = bf.diagnose(gapped_fit(items=1500, k=2))
-    write_diagnosis_report(tmp_path, ENVELOPE, diagnosis, bf.Uniform())
+    fit = gapped_fit(items=1500, k=2)
+    diagnosis = bf.diagnose(fit)
+    write_diagnosis_report(tmp_path, ENVELOPE, fit, diagnosis, UNIFORM)
     page = _page(tmp_path)
     assert page.unbalanced == []
     assert "1,100 rows left out here" in page.text
@@ -220,8 +224,9 @@ def test_failed_checks_are_said_in_words(tmp_path: Path) -> None:
     write_diagnosis_report(
         tmp_path,
         ENVELOPE,
+        fit,
         diagnosis.model_copy(update={"checks": tuple(failed)}),
-        bf.Beta(2, 2),
+        Shown(bf.Beta(2, 2)),
     )
     text = _page(tmp_path).text
     assert "7 of 7 checks failed" in text
@@ -233,18 +238,20 @@ def test_other_files_stay_and_a_file_in_the_way_is_named(
     example: FillExample, tmp_path: Path
 ) -> None:
     (tmp_path / "mine.txt").write_text("keep")
-    write_diagnosis_report(tmp_path, ENVELOPE, example.diagnosis, bf.Uniform())
+    write_diagnosis_report(tmp_path, ENVELOPE, example.fit, example.diagnosis, UNIFORM)
     assert (tmp_path / "mine.txt").read_text() == "keep"
     with pytest.raises(InputError, match=r"mine\.txt: is a file, not a folder"):
-        write_diagnosis_report(tmp_path / "mine.txt", ENVELOPE, example.diagnosis, bf.Uniform())
+        write_diagnosis_report(
+            tmp_path / "mine.txt", ENVELOPE, example.fit, example.diagnosis, UNIFORM
+        )
 
 
 def test_a_write_that_fails_leaves_the_former_report(example: FillExample, tmp_path: Path) -> None:
-    write_diagnosis_report(tmp_path, ENVELOPE, example.diagnosis, bf.Uniform())
+    write_diagnosis_report(tmp_path, ENVELOPE, example.fit, example.diagnosis, UNIFORM)
     before = (tmp_path / "report.json").read_bytes()
     (tmp_path / "wright-map.png").unlink()
     (tmp_path / "wright-map.png").mkdir()
     with pytest.raises(InputError, match="cannot be written there"):
-        write_diagnosis_report(tmp_path, ENVELOPE, example.diagnosis, bf.Uniform())
+        write_diagnosis_report(tmp_path, ENVELOPE, example.fit, example.diagnosis, UNIFORM)
     assert (tmp_path / "report.json").read_bytes() == before
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
