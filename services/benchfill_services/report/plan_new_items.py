@@ -9,7 +9,6 @@ from benchfill.plots import plan_picture
 from .methods import target_words
 from .pictures import Picture, picture
 from .result import Drawing, Section, Table
-from .text import one_line
 from .words import count_of
 
 if TYPE_CHECKING:
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
     from benchfill.plan import PlanRequest
     from benchfill.plan.result import Coverage, Expected, ItemPlan
 
-NAME = 60
 PLACES_SAID = 5
+MODELS_NAMED = 3
 _FIELDS = {"max-gap": "max_gap", "ddm": "ddm", "top-k": "top_k_sum"}
 _NAMES = {"max-gap": "widest gap", "ddm": "mismatch", "top-k": "sum of the five widest gaps"}
 _FIGURES = (("max_gap", "widest gap"), ("ddm", "mismatch"), ("top_k_sum", "5 widest gaps"))
@@ -161,13 +160,11 @@ def _items_table(plan: ItemPlan) -> Table:
 
 
 def _models_table(plan: ItemPlan) -> Table:
+    named = min(MODELS_NAMED, *(len(item.models) for item in plan.items))
     return Table(
-        "Models that tell most about each new item",
-        ("z", "logits", "models"),
-        tuple(
-            (item.z, item.b, ", ".join(one_line(model, NAME) for model in item.models))
-            for item in plan.items
-        ),
+        "Models that tell most about each new item (more in report.json)",
+        ("z", "logits", "best", "second", "third")[: 2 + named],
+        tuple((item.z, item.b, *item.models[:named]) for item in plan.items),
         on_terminal=False,
     )
 

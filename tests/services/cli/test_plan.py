@@ -60,7 +60,7 @@ def test_words_for_a_terminal(objective: str) -> None:
     assert done.exit_code == 0
     told = " ".join(done.stdout.split())
     assert "3 new items at difficulty" in told
-    assert "idpoints of the widest gaps would" in told
+    assert "idpoints of the widest gaps" in told
     assert "Items to run again" not in told
     assert max(map(len, done.stdout.splitlines())) <= 80
 
