@@ -11,6 +11,7 @@ NumPy, SciPy and PyMC alone: no agent, no network, no Redis, no web.
 from .chance import widest_by_chance
 from .check import FitCheck, check_fit
 from .child import ChildPosterior, MaximumLikelihood, child_mle, child_posterior
+from .children import ChildSummaries, child_summaries
 from .diagnosis import Diagnosis, diagnose
 from .errors import (
     BenchFillError,
@@ -53,6 +54,7 @@ __all__ = [
     "BudgetExhaustedError",
     "Check",
     "ChildPosterior",
+    "ChildSummaries",
     "ConditionalFit",
     "Diagnosis",
     "DifficultyScale",
@@ -86,6 +88,7 @@ __all__ = [
     "checks",
     "child_mle",
     "child_posterior",
+    "child_summaries",
     "diagnose",
     "find_gaps",
     "fit_1pl",

@@ -62,8 +62,14 @@ def child_mle(
     MaximumLikelihood
         Difficulty and standard error (expected information) in logits.
     """
-    y, trials = np.atleast_2d(np.asarray(correct, float)), np.atleast_2d(np.asarray(n, float))
+    each, asked = np.atleast_2d(np.asarray(correct, float)), np.atleast_2d(np.asarray(n, float))
     abilities = np.asarray(theta, float)
+    # without guessing only the total matters: children with equal data are one row
+    answers = each if guessing > 0 else each.sum(1, keepdims=True)
+    _, first, row = np.unique(
+        np.concatenate([answers, asked], axis=1), axis=0, return_index=True, return_inverse=True
+    )
+    y, trials, row = each[first], asked[first], row.reshape(-1)
     solved = np.asarray(y.sum(1) >= trials.sum(1))
     # where b grows without end the likelihood must fall, or the child is at chance level
     above = ((y - guessing * trials) * np.exp(abilities - abilities.max())).sum(1) > 0
@@ -78,11 +84,9 @@ def child_mle(
     bound = np.full(len(y), np.nan)
     bound[~inner] = _one_sided(y[~inner], trials[~inner], abilities, guessing)
     kinds: list[Bound | None] = ["easier_than" if one else "harder_than" for one in solved]
+    kinds = [None if known else kind for known, kind in zip(inner, kinds, strict=True)]
     return MaximumLikelihood(
-        b=b,
-        se=se,
-        bound=bound,
-        bound_kind=tuple(None if known else kind for known, kind in zip(inner, kinds, strict=True)),
+        b=b[row], se=se[row], bound=bound[row], bound_kind=tuple(kinds[r] for r in row)
     )
 
 
