@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test lint docs slow studies sample clean
+.PHONY: demo test lint docs slow studies bench sample clean
 
 demo: $(STAMP)
 	$(BIN)/benchfill demo --out demo-out
@@ -19,6 +19,10 @@ slow: $(STAMP)
 # tables of docs/studies.md
 studies: $(STAMP)
 	for study in tests/studies/*.py; do $(BIN)/python $$study || exit 1; done
+
+# table of docs/bench.md: what users wait for, against its goals
+bench: $(STAMP)
+	OMP_NUM_THREADS=2 $(BIN)/python tests/bench/speed.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
