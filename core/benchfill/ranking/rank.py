@@ -89,13 +89,18 @@ def rank_models(
 
     P(flip) is the share of replicates in which D_B and D_mu, of the same replicate, have strictly
     opposite signs; a tie in either is no flip. It holds the noise of the answers as well as the
-    mismatch, so it is large for two models that are close, and should be read as a ceiling.
+    mismatch, so it is large for two models that are close, and should be read as a ceiling: in
+    simulations 14% of the pairs with P(flip) of .35 or more truly flipped.
 
     A pair is stable by bootstrap when the 90% intervals of both differences lie on the same side
     of 0, and stable by bound when ``|D_B| > L W1 + Hoeffding's limit`` (`ranking.bound`), with W1
     plug-in, of the pair's common items.
 
-    @@COVERAGE@@
+    In the same simulations (models whose curves cross; tests/studies/ranking.py) 90% intervals
+    cover, with four or more rollouts a cell, 92-95% of the differences on the benchmark and 90-97%
+    of those under the target: what rollouts drawn anew count twice is on the safe side. With one
+    rollout a cell they cover 89-90% and, since places are rough and the fit saw the very same
+    answers, only 75-87% under the target. 0.1% of the pairs called stable were not.
 
     With more than 500,000 pairs, or where cells are missing and pairs x items x replicates exceed
     5e10, only pairs near one another on the leaderboard are compared (`places_apart`).
@@ -121,6 +126,7 @@ def rank_models(
         **fit_facts(fit),
         replicates=replicates,
         delta=delta,
+        mean_rollouts=float(fit.responses.n.sum() / np.count_nonzero(fit.responses.n)),
         w1=float(wanted.wasserstein(np.sort(z))),
         effective_items=float(1 / np.square(weights).sum()),
         extreme_weight=float(weights[fit.responses.extreme_items].sum()),

@@ -90,6 +90,7 @@ class Ranking(FittedResult):
 
     replicates: int
     delta: float = Field(description="probability that any of the bounds fails")
+    mean_rollouts: float = Field(description="rollouts of an answered cell, on average")
     w1: float = Field(description="W1 between all items and the target, plug-in")
     effective_items: float = Field(description="1 / sum of squared target weights (Kish)")
     extreme_weight: float = Field(

@@ -22,9 +22,10 @@ from .words import count_of, probability
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from benchfill.diagnosis import Estimate
     from benchfill.onepl import Fit1PL
     from benchfill.prune import Pruning
-    from benchfill.reference import Agreement, ReferenceAgreement
+    from benchfill.reference import Agreement, ReferenceAgreement, Spread
     from benchfill.targets import Target
 
     from .methods import Methods
@@ -170,26 +171,11 @@ def _distances(pruned: PrunedBenchmark) -> Section:
         f"({nearest.optimal:.3f}); with few items, though, scores are rough.",
     )
     rows = (
-        ("all items", one.items, *_figures(one.w1_before)),
-        (f"kept ({one.method})", one.size, *_figures(one.w1_after)),
-        (
-            f"{one.trials} random prunings",
-            one.size,
-            one.random.mean,
-            f"{one.random.min:.3f} to {one.random.max:.3f}",
-            None,
-        ),
+        ("all items", one.items, *_figures(one.w1_before), "–"),
+        (f"kept ({one.method})", one.size, *_figures(one.w1_after), "–"),
+        (f"{one.trials} random prunings", one.size, None, "–", *_spread(one.random)),
     )
-    curve = tuple(
-        (
-            at.size,
-            at.optimal,
-            at.greedy,
-            at.random.mean,
-            f"{at.random.min:.3f} to {at.random.max:.3f}",
-        )
-        for at in one.curve
-    )
+    curve = tuple((at.size, at.optimal, at.greedy, *_spread(at.random)) for at in one.curve)
     return Section(
         "Distance to the target",
         words,
@@ -206,9 +192,9 @@ def _distances(pruned: PrunedBenchmark) -> Section:
         ),
         (
             Table(
-                "W1 to the target: posterior median with 90% interval, and from posterior means; "
-                "of random prunings the mean and range of the latter.",
-                ("items", "number", "W1", "interval or range", "by estimates"),
+                "W1 to the target: posterior median with 90% interval, and by the estimated "
+                "difficulties; of random prunings the mean and range of the latter.",
+                ("items", "number", "W1", "90% interval", "estimated", "range"),
                 rows,
             ),
             Table(
@@ -221,7 +207,11 @@ def _distances(pruned: PrunedBenchmark) -> Section:
     )
 
 
-def _figures(estimate: Any) -> tuple[float, str, float]:
+def _spread(random: Spread) -> tuple[float, str]:
+    return random.mean, f"{random.min:.3f} to {random.max:.3f}"
+
+
+def _figures(estimate: Estimate) -> tuple[float, str, float]:
     return estimate.value, f"{estimate.q05:.3f} to {estimate.q95:.3f}", estimate.plugin
 
 
@@ -270,8 +260,7 @@ def _agreement(one: Agreement) -> tuple[float | str | None, ...]:
         one.before,
         one.after,
         f"{change.value:+.3f} ({change.q05:+.3f} to {change.q95:+.3f})" if change else "–",
-        one.random.mean if one.random else None,
-        f"{one.random.min:.3f} to {one.random.max:.3f}" if one.random else "–",
+        *(_spread(one.random) if one.random else (None, "–")),
     )
 
 
