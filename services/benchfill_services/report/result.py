@@ -37,6 +37,7 @@ class Table:
     heads: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     on_terminal: bool = True
+    on_page: bool = True
 
 
 @dataclass(frozen=True)
