@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 
 MIN_MODELS, MIN_ITEMS = 3, 3
 MOST_CELLS, MOST_MODELS = 400_000, 200
-MOST_HELD_OUT, MOST_REFITS = 60_000, 60
+MOST_HELD_OUT, MOST_REFITS, MOST_BIC_ITEMS = 60_000, 60, 1500
+_REFIT_COST, _FEWEST_REFITS = 4e5, 10  # distinct item patterns x models, summed over the refits
 _SIMULATED_CELLS = 2e7
 _FEWEST_REPLICATES = 50
 _CLEAR = 1e-4  # nats a cell that no verdict may rest on less of
@@ -79,7 +80,8 @@ def check_fit(fit: Fit1PL, *, folds: int = 5, replicates: int = 200, seed: int =
     -----
     Beyond 200 models or 400,000 cells everything but the search for identical models and unsolved
     items looks at a random sample, which `sample` describes; held-out cells are at most about
-    60,000, and at most 60 models are left out in turn.
+    60,000, BIC is of at most 1,500 items, and at most 60 models are left out in turn, down to 10
+    where a refit takes its time.
     """
     if folds < 2 or replicates < 20:
         raise ValueError("a check needs at least 2 folds and 20 replicates")
@@ -97,7 +99,7 @@ def _refuse_what_cannot_be_checked(responses: ResponseMatrix) -> None:
     if models < MIN_MODELS or len(responses.items) < MIN_ITEMS:
         raise FitError(
             f"a check compares models and items with one another and needs at least {MIN_MODELS} "
-            f"of each; these are responses of {models} models to {len(responses.items)} items."
+            f"of each; models with responses: {models}, items: {len(responses.items)}."
         )
     if responses.extreme_items.all():
         raise FitError(
@@ -132,18 +134,14 @@ class _Part:
         some = data if whole else data.select(models=models.tolist(), items=items.tolist())
         return cls(some, fit.guessing[items], fit.theta[models], fit.mu_b, fit.s_b, tuple(said))
 
-    def fewer_items(self, most: int, rng: np.random.Generator) -> tuple[_Part, NDArray[np.int64]]:
-        """Return a part with at most about `most` cells, and which items it holds."""
+    def of_items(self, most: int, rng: np.random.Generator) -> _Part:
+        """Return a random part with at most `most` items, but those that any check needs."""
         items = np.arange(len(self.responses.items))
-        count = max(MIN_ITEMS, most // len(self.responses.models))
-        if len(items) <= count:
-            return self, items
-        items = np.sort(rng.choice(items, count, replace=False))
+        if len(items) <= max(MIN_ITEMS, most):
+            return self
+        items = np.sort(rng.choice(items, max(MIN_ITEMS, most), replace=False))
         some = self.responses.select(items=items.tolist())
-        return (
-            _Part(some, self.guessing[items], self.theta, self.mu_b, self.s_b, self.sample),
-            items,
-        )
+        return replace(self, responses=some, guessing=self.guessing[items])
 
 
 def _replicates(part: _Part, wanted: int) -> int:
@@ -161,13 +159,14 @@ def _mode(
 
 
 def _compare(part: _Part, start: Point, folds: int, rng: np.random.Generator) -> Comparison:
-    some, _ = part.fewer_items(MOST_HELD_OUT, rng)
+    some = part.of_items(MOST_HELD_OUT // len(part.responses.models), rng)
     cells = Cells.of(some.responses, some.guessing)
     held = compare_held_out(cells, start, folds=folds, rng=rng)
     clear = abs(held.difference) > max(held.critical * held.se, _CLEAR)
     verdict = ("2pl" if held.difference > 0 else "1pl") if clear else "unclear"
     b_one, b_two = (one.items.mean(one.items.b) for one in (held.one, held.two))
-    bic, at_bound = _bic(some)
+    bic_part = part.of_items(MOST_BIC_ITEMS, rng)
+    bic, at_bound = _bic(bic_part)
     return Comparison(
         verdict=verdict,
         difference=1000 * held.difference,
@@ -180,6 +179,7 @@ def _compare(part: _Part, start: Point, folds: int, rng: np.random.Generator) ->
         b_pearson=_known(correlation(b_one, b_two)),
         b_spearman=_known(rank_correlation(b_one, b_two)),
         bic=bic,
+        bic_items=len(bic_part.responses.items),
         slopes_at_bound=at_bound,
     )
 
@@ -201,8 +201,11 @@ def _bic(part: _Part) -> tuple[tuple[InformationCriterion, ...], int | None]:
 
 def _leave_out(part: _Part, b: NDArray[np.float64], rng: np.random.Generator) -> LeftOut:
     models = np.arange(len(part.responses.models))
-    if len(models) > MOST_REFITS:
-        models = np.sort(rng.choice(models, MOST_REFITS, replace=False))
+    patterns = len(ItemPatterns.of(part.responses, part.guessing).weight)
+    affordable = max(_FEWEST_REFITS, int(_REFIT_COST / (patterns * len(models))))
+    most = min(MOST_REFITS, affordable)
+    if len(models) > most:
+        models = np.sort(rng.choice(models, most, replace=False))
     return leave_models_out(part.responses, part.guessing, b, models)
 
 
@@ -248,7 +251,9 @@ def _sample_words(part: _Part, comparison: Comparison, left_out: LeftOut) -> str
     said = [f"Figures are of a random sample: {' and '.join(part.sample)}."] if part.sample else []
     items, models = len(part.responses.items), len(part.responses.models)
     if comparison.items < items:
-        said.append(f"Held-out cells and BIC are of {comparison.items:,} random items.")
+        said.append(f"Held-out cells are of {comparison.items:,} random items.")
+    if comparison.bic and comparison.bic_items < items:
+        said.append(f"BIC is of {comparison.bic_items:,} random items.")
     refits = len(left_out.refits) + len(left_out.failed)
     if refits < models:
         said.append(f"{refits} random models were left out in turn.")

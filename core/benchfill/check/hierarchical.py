@@ -28,7 +28,7 @@ TAU_SCALE = 1.0
 MIN_TAU, MAX_TAU = 0.01, 4.0
 MOST_ON_GRID = 64  # rollouts of an item; beyond, its posterior is near enough to normal
 _START_TAU = 0.3
-_CHUNK = 1 << 20
+_CHUNK = 1 << 16
 
 
 @dataclass(frozen=True)

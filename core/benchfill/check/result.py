@@ -49,6 +49,7 @@ class Comparison(_Frozen):
     bic: tuple[InformationCriterion, ...] = Field(
         description="empty when no item tells models apart; never evidence that the 1PL fits"
     )
+    bic_items: int
     slopes_at_bound: int | None = Field(
         description="items whose 2PL likelihood has no maximum, so that BIC is moot"
     )

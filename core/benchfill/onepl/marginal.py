@@ -28,6 +28,7 @@ MOST_PARAMETERS = 1500  # with standard errors: their matrix is dense
 _STEP, _REACH, _FINEST = 0.25, 5.0, 0.01
 _ACCURATE = 0.8  # posterior sd of an ability in steps: its integral is right to 1e-5, relatively
 _EM, _GAIN, _NEWTON = 60, 0.05, 6
+_FINE, _ROUGH = 1e-8, 1e-7  # relative gain of a step that ends the search
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +100,8 @@ def fit_marginal(
         Known guessing probability, for all items or one an item, in [0, 1).
     standard_errors
         From the observed information; NaN beyond 1,500 distinct parameters, or where it is
-        singular.
+        singular. Without them the search ends at a gain of 1e-7 of the log likelihood, not 1e-8:
+        enough to compare models.
 
     Returns
     -------
@@ -120,7 +122,7 @@ def fit_marginal(
     if not len(data.copies):
         raise FitError("every item was solved by all rollouts or by none; there is nothing to fit.")
     space = _Space(model, len(data.copies))
-    point, likelihood = _maximise(data, space)
+    point, likelihood = _maximise(data, space, _FINE if standard_errors else _ROUGH)
     point, covariance = _polished(likelihood, space, point, wanted=standard_errors)
     return _result(responses, likelihood, space, point, covariance)
 
@@ -162,7 +164,9 @@ class _Space:
         return np.repeat([MAX_INTERCEPT, MAX_SLOPE], [self.rows, self.slopes])
 
 
-def _maximise(data: MarginalData, space: _Space) -> tuple[NDArray[np.float64], MarginalLikelihood]:
+def _maximise(
+    data: MarginalData, space: _Space, tolerance: float
+) -> tuple[NDArray[np.float64], MarginalLikelihood]:
     """Climb to the maximum; then refine the grid of abilities until it is fine enough there."""
     tried = (data.persons @ (data.right + data.wrong)) + 1
     rate = (data.persons @ data.right + 0.5) / tried
@@ -173,8 +177,10 @@ def _maximise(data: MarginalData, space: _Space) -> tuple[NDArray[np.float64], M
     near = space.model != "2pl"
     while True:
         likelihood = MarginalLikelihood(data, Quadrature.of(step, reach))
-        move = _climb if near else _expect_and_maximise
-        point = move(likelihood, space, point)
+        if near:
+            point = _climb(likelihood, space, point, tolerance)
+        else:
+            point = _expect_and_maximise(likelihood, space, point)
         sd, end = likelihood.abilities(*space.split(point))
         if end > 1e-8 and reach < 4 * _REACH:
             reach *= 1.4
@@ -204,7 +210,10 @@ def _expect_and_maximise(
 
 
 def _climb(
-    likelihood: MarginalLikelihood, space: _Space, start: NDArray[np.float64]
+    likelihood: MarginalLikelihood,
+    space: _Space,
+    start: NDArray[np.float64],
+    tolerance: float,
 ) -> NDArray[np.float64]:
     def loss(x: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         value, by_d, by_a = likelihood.value_and_score(*space.split(x))
@@ -216,7 +225,7 @@ def _climb(
         jac=True,
         method="L-BFGS-B",
         bounds=np.stack([-space.bound, space.bound], 1),
-        options={"maxiter": 3000, "maxfun": 6000, "maxcor": 20, "ftol": 1e-8, "gtol": 1e-4},
+        options={"maxiter": 3000, "maxfun": 6000, "maxcor": 20, "ftol": tolerance, "gtol": 1e-4},
     )
     return np.asarray(found.x, dtype=np.float64)
 

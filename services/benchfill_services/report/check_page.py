@@ -10,6 +10,7 @@ from benchfill.plots.misfit import misfit_picture
 
 from .methods import fitted_methods
 from .pictures import picture
+from .progress_words import p_words
 from .result import Cell, Drawing, ResultPage, Section, Table
 from .text import one_line
 from .words import count_of
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from .pictures import Picture
 
 NAME = 50
-NAMES = 3  # of a finding that has many
+NAMES, UNSOLVED = 2, 20  # shown of a finding that has many
 WRIGHT_MASTERS = (
     "Wright, B. D., & Masters, G. N. (1982). Rating scale analysis: Rasch measurement. MESA Press."
 )
@@ -63,7 +64,7 @@ KINDS = {
     ),
     "all_wrong_items": (
         "never solved",
-        ("group of items that nobody ever solved", "groups of items that nobody ever solved"),
+        ("item that nobody ever solved", "items that nobody ever solved"),
         "Items that no model ever solved are too hard for all of them, or their reference answer "
         "is wrong. Nothing but the prior says where they lie.",
     ),
@@ -136,16 +137,16 @@ def check_methods(envelope: Mapping[str, Any], check: FitCheck) -> Methods:
 
 
 def _look(check: FitCheck) -> str:
-    kinds = [one.kind for one in check.findings]
-    if not kinds:
+    counts: dict[str, int] = {}
+    for one in check.findings:
+        more = len(one.names) if one.kind == "all_wrong_items" else 1
+        counts[one.kind] = counts.get(one.kind, 0) + more
+    if not counts:
         return (
             "Nothing stands out: no item, no model and no pair of models does what chance would "
             "hardly do."
         )
-    told = [
-        f"{kinds.count(kind):,} {KINDS[kind][1][kinds.count(kind) != 1]}"
-        for kind in dict.fromkeys(kinds)
-    ]
+    told = [f"{count:,} {KINDS[kind][1][count != 1]}" for kind, count in counts.items()]
     return f"Look at {_listed(told)}."
 
 
@@ -230,6 +231,11 @@ def _bic_caveat(check: FitCheck) -> list[str]:
 def _findings(check: FitCheck) -> Section:
     kinds = dict.fromkeys(one.kind for one in check.findings)
     words = [KINDS[kind][2] for kind in kinds]
+    unsolved = next((one.names for one in check.findings if one.kind == "all_wrong_items"), ())
+    if len(unsolved) > NAMES:
+        shown = ", ".join(one_line(name, NAME) for name in unsolved[:UNSOLVED])
+        more = f" and {len(unsolved) - UNSOLVED:,} more" if len(unsolved) > UNSOLVED else ""
+        words.append(f"Never solved: {shown}{more}.")
     negative = count_of(check.negative_item_rest, "item")
     words.append(
         f"In all, {negative} of {len(check.item_fits):,} correlate negatively with the rest; the "
@@ -238,16 +244,18 @@ def _findings(check: FitCheck) -> Section:
         f"{count_of(check.all_right, 'item')} were solved by all, {check.all_wrong:,} by none."
     )
     words.append(check.false_alarms)
-    short = tuple((KINDS[one.kind][0], _who(one), one.value, one.p) for one in check.findings)
-    long = tuple(
-        (KINDS[one.kind][0], _who(one, 2 * NAMES), one.reason, one.surprise)
+    short = tuple(
+        (KINDS[one.kind][0], one.names[0], _others(one), _figure(one), _chance(one.p))
         for one in check.findings
     )
+    long = tuple(
+        (KINDS[one.kind][0], _who(one), one.reason, one.surprise) for one in check.findings
+    )
     tables = (
-        Table("Look at these.", ("what", "which", "figure", "p"), short),
+        Table("Look at these.", ("what", "which", "with", "figure", "p"), short, on_page=False),
         Table(
-            "Look at these, and why.",
-            ("what", "which", "why", "least expected answer"),
+            "Look at these; p is how often chance does as much.",
+            ("what", "which", "why", "least expected answer", "p"),
             long,
             on_terminal=False,
         ),
@@ -255,10 +263,23 @@ def _findings(check: FitCheck) -> Section:
     return Section("Look at these", tuple(words), tables=tables if short else ())
 
 
-def _who(finding: Finding, limit: int = NAMES) -> str:
-    names = [one_line(name, NAME) for name in finding.names[:limit]]
+def _who(finding: Finding) -> str:
+    names = [one_line(name, NAME) for name in finding.names[:NAMES]]
     left = len(finding.names) - len(names)
     return ", ".join(names) + (f" and {left:,} more" if left else "")
+
+
+def _others(finding: Finding) -> str | None:
+    more = len(finding.names) - 1
+    return finding.names[1] if more == 1 else f"{more:,} more" if more else None
+
+
+def _figure(finding: Finding) -> str:
+    """Write the number behind a finding, with what it is."""
+    if finding.kind in {"identical_models", "all_wrong_items"}:
+        return count_of(int(finding.value), finding.kind.split("_")[-1][:-1])
+    what = {"misfit_item": "outfit", "odd_model": "mean square"}.get(finding.kind, "r")
+    return f"{what} {finding.value:.2f}"
 
 
 def _comparison(check: FitCheck) -> Section:
@@ -341,7 +362,8 @@ def _items(check: FitCheck) -> Section:
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             *(one.item, one.solved, one.b, one.infit, _span(one.infit_range)),
-            *(one.outfit, _span(one.outfit_range), one.p_misfit, one.item_rest, one.p_inverted),
+            *(one.outfit, _span(one.outfit_range), _chance(one.p_misfit)),
+            *(one.item_rest, _chance(one.p_inverted)),
         )
         for one in check.item_fits
     )
@@ -372,7 +394,7 @@ def _models(check: FitCheck) -> Section:
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             *(one.model, one.infit, _span(one.infit_range), one.outfit, _span(one.outfit_range)),
-            one.p_misfit,
+            _chance(one.p_misfit),
         )
         for one in check.model_fits
     )
@@ -380,7 +402,7 @@ def _models(check: FitCheck) -> Section:
     pairs: tuple[tuple[Cell, ...], ...] = tuple(
         (
             *(one.first, one.second, one.items, one.agreement, one.expected, one.correlation),
-            *(one.z, one.p),
+            *(one.z, _chance(one.p)),
         )
         for one in check.pairs
     )
@@ -397,6 +419,10 @@ def _models(check: FitCheck) -> Section:
             Table("Pairs of models most alike.", pair_heads, pairs, on_terminal=False),
         ),
     )
+
+
+def _chance(p: float | None) -> str | None:
+    return None if p is None else p_words(p)
 
 
 def _span(part: Range | None) -> str | None:
