@@ -36,6 +36,7 @@ FIELDS = {
     "scale",
     "reach",
     "gaps",
+    "chance_width",
     "abilities",
     "difficulties",
 }
