@@ -36,8 +36,9 @@ def main(banks: int) -> None:
                 _row(objective, k, count, done)
     print()
     for objective in OBJECTIVES:
-        mean, half = difference([one for one in done if one.objective == objective])
-        print(f"{objective}: the plan {_verdict(mean, half)}.")
+        for k in (*ROLLOUTS, "all"):
+            some = [one for one in done if one.objective == objective and k in (one.k, "all")]
+            print(f"{objective}, {k} rollouts: the plan {_verdict(*difference(some))}.")
     print(f"{banks} banks a number, {time.perf_counter() - start:.0f} s", file=sys.stderr)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .outlook import Allocation, OpenGap
 
 BATCHES = 64  # in which a gap's rollouts go to items and models
-BINS = 12  # of an item's draws, to see how much a gap hangs on it
+SHIFTS = 3  # of an item's draws, to see how much a gap hangs on it
 LEAST_SHARE = 0.05  # of a border that all or none solved
 LEAST_EFFECT = 1e-3
 INFORMATION_DRAWS = 100
@@ -37,7 +37,7 @@ class Cells:
     precision
         ``1 / b_sd^2`` of each item, shape (C,).
     share
-        Expected share of the variance of "is it a hole" that knowing the item would take, (C,).
+        Share of the variance of "is it a hole" that hangs on the item, shape (C,).
     """
 
     items: tuple[int, ...]
@@ -60,9 +60,7 @@ class Cells:
             rates.append(each[best])
         chosen = np.array(models)
         items = list(gap.items)
-        every = np.arange(len(draws.b))
-        hole = gap.hole({item: draws.b[:, item] for item in items}, every).astype(float)
-        share = np.array([_main_effect(draws.b[:, item], hole) for item in items])
+        share = _total_effects(draws, gap)
         for border in gap.borders:  # one that all or none solved must be seen otherwise first
             if fit.responses.extreme_items[border]:
                 share[items.index(border)] = max(share[items.index(border)], LEAST_SHARE)
@@ -105,15 +103,19 @@ class Cells:
         return np.asarray(told / (1 + told * self.floor))
 
 
-def _main_effect(b: NDArray[np.float64], hole: NDArray[np.float64]) -> float:
-    """Return the share of the variance of `hole` between bins of b, less what chance makes of it.
+def _total_effects(draws: Draws, gap: OpenGap) -> NDArray[np.float64]:
+    """Return the share of the variance of "is it a hole" that would stay with all but one known.
 
-    Never 0, so that a budget always finds a place.
+    Total Sobol indices by Jansen's estimator: how often the answer changes when one item takes its
+    place from another draw. Never 0, so that a budget always finds a place.
     """
-    total = hole.var()
-    if total == 0:
-        return LEAST_EFFECT
-    groups = np.array_split(hole[np.argsort(b, kind="stable")], min(BINS, len(b)))
-    within = sum(float(group.var()) * len(group) for group in groups) / len(hole)
-    free = max(len(hole) - len(groups), 1)
-    return max(1 - within / float(total) * (len(hole) - 1) / free, LEAST_EFFECT)
+    every = np.arange(len(draws.b))
+    b = {item: draws.b[:, item] for item in gap.items}
+    hole = gap.hole(b, every)
+    variance = max(float(hole.var()), LEAST_EFFECT)
+    shifts = [len(every) * part // (SHIFTS + 1) for part in range(1, SHIFTS + 1)]
+    effects = []
+    for item, own in b.items():
+        changed = [gap.hole(b | {item: np.roll(own, by)}, every) != hole for by in shifts]
+        effects.append(float(np.mean(changed)) / 2 / variance)
+    return np.maximum(effects, LEAST_EFFECT)

@@ -72,6 +72,7 @@ def plan_items(fit: Fit1PL, wanted: PlanRequest, rng: np.random.Generator) -> It
         objective=wanted.objective,
         k=TOP_K,
         placement_sd=wanted.placement_sd,
+        answers_per_item=int(np.median(fit.responses.n.sum(0, dtype=np.int64))),
         items=items,
         before=coverage_of(before),
         after=coverage_of(after),

@@ -84,6 +84,7 @@ class ItemPlan(_Frozen):
     objective: Objective
     k: int
     placement_sd: float = Field(description="assumed error of placement, z")
+    answers_per_item: int = Field(description="rollouts on an item so far, median")
     items: tuple[NewItem, ...] = Field(description="easiest first")
     before: Coverage
     after: Coverage
