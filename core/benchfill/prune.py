@@ -33,7 +33,6 @@ PruningMethod = Literal["greedy", "optimal"]
 CURVE_SIZES = 20
 _CHOOSE = {"greedy": greedy_items, "optimal": optimal_items}
 _FLOATS = 1 << 21  # of one block of draws
-_MOST_FLOATS = 40_000_000  # of all draws that are looked at
 
 
 class _Frozen(BaseModel):
@@ -193,12 +192,11 @@ def _drawn(
     fit: Fit1PL, kept: NDArray[np.int64], target: Target
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return W1 of all and of the kept items in draws, each scaled by its own extremes, (S,)."""
-    draws, items = fit.draws.b.shape
-    count = min(draws, max(1, _MOST_FLOATS // items))
-    chosen = np.linspace(0, draws - 1, count).round().astype(int)
+    draws = fit.draws.b
+    size = max(1, _FLOATS // draws.shape[1])
     before, after = [], []
-    for start in range(0, count, max(1, _FLOATS // items)):
-        b = fit.draws.b[chosen[start : start + max(1, _FLOATS // items)]]
+    for start in range(0, len(draws), size):
+        b = draws[start : start + size]
         low, high = b.min(1, keepdims=True), b.max(1, keepdims=True)
         z = (b - low) / (high - low)
         before.append(target.wasserstein(np.sort(z, axis=1)))

@@ -50,9 +50,13 @@ def cell_masses(places: NDArray[np.float64], target: Target) -> NDArray[np.float
 def shared_places(fit: Fit1PL, scale: DifficultyScale) -> NDArray[np.float64]:
     """Return z of the items, shape (I,), one value for all that have the same data.
 
-    Their posteriors are the same; a sampler's means differ by its noise, which would give the mass
-    of a whole cluster to its two outermost items.
+    Their posteriors are the same. The means of ``plain`` draws differ by the sampler's noise, which
+    would give the mass of a whole cluster to its two outermost items; all other engines merge such
+    items themselves.
     """
+    z = scale.to_z(fit.b)
+    if fit.engine != "plain":
+        return z
     row = ItemPatterns.of(fit.responses, fit.guessing).row
-    mean = np.bincount(row, weights=scale.to_z(fit.b)) / np.bincount(row)
+    mean = np.bincount(row, weights=z) / np.bincount(row)
     return np.asarray(mean[row], dtype=np.float64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +26,7 @@ from benchfill import (
 from benchfill.ranking.bound import lipschitz, rollout_limit, slopes
 from benchfill.ranking.pairs import MOST_WORK, chosen_pairs
 from benchfill.ranking.resample import Bootstrap, Rows
+from benchfill.weights import shared_places
 from support.simulated import abilities, matrix_of, respond
 
 if TYPE_CHECKING:
@@ -65,6 +67,7 @@ def pair_of(ranking: Ranking, *models: str) -> Pair:
 # weights
 
 
+@settings(max_examples=40, deadline=None)
 @given(PLACES, st.sampled_from(TARGETS))
 def test_weights_are_the_target_nearest_to_each_item(z: list[float], target: Target) -> None:
     places = np.array(z)
@@ -211,9 +214,8 @@ def test_the_bound_holds_for_fitted_curves(
     places = np.array(b)
     if np.ptp(places) < 1e-3:
         return
-    fit = base.__class__(
-        **base.__dict__
-        | {"theta": np.array(theta), "b": places, "guessing": np.full(len(b), guessing)}
+    fit = dataclasses.replace(
+        base, theta=np.array(theta), b=places, guessing=np.full(len(b), guessing)
     )
     scale = DifficultyScale.of(places)
 
@@ -359,3 +361,17 @@ def test_real_matrices(shared_data: Path, name: str, models: int, stable: float)
     assert ranking.shares is not None
     assert ranking.shares.stable_by_bootstrap == pytest.approx(stable, abs=0.06)
     assert ranking.shares.stable_by_bound <= ranking.shares.stable_by_bootstrap
+
+
+def test_sampled_items_with_the_same_data_share_their_place() -> None:
+    rng = np.random.default_rng(14)
+    y = respond(rng, abilities(rng, 3), rng.normal(0, 1, 12), 1).correct
+    fit = fit_1pl(matrix_of(y, 1), engine="map")
+    noisy = dataclasses.replace(fit, engine="plain", b=fit.b + rng.normal(0, 0.01, 12))
+    scale = DifficultyScale.of(noisy.b)
+    places = shared_places(noisy, scale)
+    totals = y.sum(0)
+    assert len(np.unique(places)) == len(np.unique(totals))
+    for total in totals:
+        mean = scale.to_z(noisy.b)[totals == total].mean()
+        np.testing.assert_allclose(places[totals == total], mean)
