@@ -113,7 +113,7 @@ class _Candidate:
 
     def even_chance(self, outlook: Outlook, steps: list[int], tried: list[Decided]) -> int | None:
         """Return the rollouts that decide it with even odds: of the steps, then by doubling."""
-        for rollouts, judged in zip(steps, tried, strict=True):
+        for rollouts, judged in zip(steps[1:], tried[1:], strict=True):
             if judged.chance >= EVEN_CHANCE:
                 return rollouts
         for doublings in range(1, MOST_DOUBLINGS + 1):
@@ -132,11 +132,12 @@ def _steps(budget: int) -> list[int]:
 def _values(trials: list[list[Decided]]) -> NDArray[np.float64]:
     """Return what each step is worth for each gap, shape (G, P + 1).
 
-    The chance that the gap is decided; of equal chances, what leaves it less uncertain is better.
-    More rollouts never tell less: what falls is simulation noise.
+    The chance that the gap is decided, without rollouts none; of equal chances, what leaves it less
+    uncertain is better. More rollouts never tell less: what falls is simulation noise.
     """
-    value = [[one.chance - 1e-3 * one.uncertainty for one in tried] for tried in trials]
-    return np.array([isotonic_regression(row).x for row in value])
+    chance = np.array([[0.0, *(one.chance for one in tried[1:])] for tried in trials])
+    left = np.array([[one.uncertainty for one in tried] for tried in trials])
+    return np.array([isotonic_regression(row).x for row in chance - 1e-3 * left])
 
 
 def _best_split(value: NDArray[np.float64]) -> list[int]:

@@ -46,7 +46,8 @@ class AgainstPlain(_Frozen):
     p_better: float = Field(description="share of draws in which it is better")
     p_worse: float = Field(description="share of draws in which it is worse; in others they tie")
     beaten: bool = Field(
-        description="the mean difference is below 0 by two standard errors and 2% of plain"
+        description="the mean difference is below 0 by two standard errors, and by 2% of plain or "
+        "by more than plain midpoints bring themselves"
     )
 
 
