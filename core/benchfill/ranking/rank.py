@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ..responses import ResponseMatrix
 
 FEWEST_REPLICATES, MOST_REPLICATES = 100, 100_000
+MOST_SCORES = 20_000_000  # of all models in all replicates, 320 MB for both distributions
 MOST_LISTED = 1000
 HEAVIEST = 10
 _FLOATS = 1 << 23  # of one array of a block of models
@@ -60,8 +61,9 @@ def rank_models(
     target
         Distribution of difficulty that scores should refer to; uniform by default.
     replicates
-        Bootstrap replicates, 100 to 100,000. Each draws items with replacement, weights those that
-        it drew, and draws each one's rollouts anew, with replacement too.
+        Bootstrap replicates, 100 to 100,000, fewer for more than 200 models. Each draws items with
+        replacement, weights those that it drew, and draws each one's rollouts anew, with
+        replacement too.
     delta
         Probability, in (0, 1), that any pair's bound fails; divided by the number of pairs.
     seed
@@ -105,10 +107,11 @@ def rank_models(
     With more than 500,000 pairs, or where cells are missing and pairs x items x replicates exceed
     5e10, only pairs near one another on the leaderboard are compared (`places_apart`).
     """
-    if not FEWEST_REPLICATES <= replicates <= MOST_REPLICATES:
+    most = min(MOST_REPLICATES, MOST_SCORES // len(fit.responses.models))
+    if not FEWEST_REPLICATES <= replicates <= most:
         raise InputError(
-            f"{replicates:,} is no number of replicates from {FEWEST_REPLICATES} to "
-            f"{MOST_REPLICATES:,}.",
+            f"{replicates:,} is no number of replicates from {FEWEST_REPLICATES} to {most:,}, the "
+            f"most for {len(fit.responses.models):,} models.",
             field="--bootstrap",
         )
     if not 0 < delta < 1:

@@ -104,7 +104,10 @@ def test_one_model_is_told_in_one_sentence(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--bootstrap", "10"), "--bootstrap: 10 is no number of replicates from 100 to 100,000."),
+        (
+            ("--bootstrap", "10"),
+            "--bootstrap: 10 is no number of replicates from 100 to 100,000, the most for 6",
+        ),
         (("--delta", "1"), "--delta: 1.0 is no probability"),
         (("--delta", "nan"), "--delta: nan is no probability"),
         (("--target-dist", "gauss"), "--target-dist: 'gauss' is neither"),
