@@ -9,12 +9,11 @@ import numpy as np
 
 from ..errors import FitError
 from ..fitted import fit_facts
-from ..onepl.map import fit_map
 from ..onepl.marginal import fit_marginal
-from ..onepl.model import ItemPatterns
 from .cells import Cells, Point
 from .findings import FALSE_ALARMS, Judged, list_findings, typical
 from .heldout import compare_held_out
+from .hierarchical import fit_hierarchical
 from .leave_out import correlation, leave_models_out, rank_correlation
 from .pairs import identical_models, most_alike
 from .reference import FittedModel, Simulated, family_chances, item_chances
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
 MIN_MODELS, MIN_ITEMS = 3, 3
 MOST_CELLS, MOST_MODELS = 400_000, 200
 MOST_HELD_OUT, MOST_REFITS, MOST_BIC_ITEMS = 60_000, 60, 1500
-_REFIT_COST, _FEWEST_REFITS = 4e5, 10  # distinct item patterns x models, summed over the refits
 _SIMULATED_CELLS = 2e7
 _FEWEST_REPLICATES = 50
 _CLEAR = 1e-4  # nats a cell that no verdict may rest on less of
@@ -80,18 +78,19 @@ def check_fit(fit: Fit1PL, *, folds: int = 5, replicates: int = 200, seed: int =
     -----
     Beyond 200 models or 400,000 cells everything but the search for identical models and unsolved
     items looks at a random sample, which `sample` describes; held-out cells are at most about
-    60,000, BIC is of at most 1,500 items, and at most 60 models are left out in turn, down to 10
-    where a refit takes its time.
+    60,000, BIC is of at most 1,500 items, and at most 60 models are left out in turn.
     """
     if folds < 2 or replicates < 20:
         raise ValueError("a check needs at least 2 folds and 20 replicates")
     _refuse_what_cannot_be_checked(fit.responses)
     rng = np.random.default_rng(seed)
     part = _Part.of(fit, rng)
-    start, b = _mode(part.responses, part.guessing)
-    comparison = _compare(part, start, folds, rng)
-    left_out = _leave_out(part, b, rng)
-    return _assemble(fit, part, (comparison, left_out, b), _replicates(part, replicates), rng)
+    cells = Cells.of(part.responses, part.guessing)
+    whole = fit_hierarchical(cells, part.at, slopes=False)
+    comparison = _compare(part, whole.at, folds, rng)
+    left_out = leave_models_out(cells, whole, _models_to_leave_out(part, rng))
+    found = (comparison, left_out, whole.items.mean(whole.items.b))
+    return _assemble(fit, part, found, _replicates(part, replicates), rng)
 
 
 def _refuse_what_cannot_be_checked(responses: ResponseMatrix) -> None:
@@ -114,9 +113,7 @@ class _Part:
 
     responses: ResponseMatrix
     guessing: NDArray[np.float64]
-    theta: NDArray[np.float64]
-    mu_b: float
-    s_b: float
+    at: Point
     sample: tuple[str, ...]
 
     @classmethod
@@ -132,7 +129,12 @@ class _Part:
             items = np.sort(rng.choice(items, most, replace=False))
         whole = len(models) == len(data.models) and len(items) == len(data.items)
         some = data if whole else data.select(models=models.tolist(), items=items.tolist())
-        return cls(some, fit.guessing[items], fit.theta[models], fit.mu_b, fit.s_b, tuple(said))
+        theta = fit.theta[models]
+        # the sd of the abilities as empirical Bayes has it
+        s_theta = float(np.sqrt(np.mean(theta**2 + fit.theta_sd[models] ** 2)))
+        shift = float(theta.mean())
+        at = Point(theta - shift, s_theta, fit.mu_b - shift, fit.s_b, 0.0)
+        return cls(some, fit.guessing[items], at, tuple(said))
 
     def of_items(self, most: int, rng: np.random.Generator) -> _Part:
         """Return a random part with at most `most` items, but those that any check needs."""
@@ -147,15 +149,6 @@ class _Part:
 def _replicates(part: _Part, wanted: int) -> int:
     cells = part.responses.n.size
     return min(wanted, max(_FEWEST_REPLICATES, int(_SIMULATED_CELLS / cells)))
-
-
-def _mode(
-    responses: ResponseMatrix, guessing: NDArray[np.float64]
-) -> tuple[Point, NDArray[np.float64]]:
-    patterns = ItemPatterns.of(responses, guessing)
-    estimate = fit_map(patterns)
-    at = estimate.parameters
-    return Point(at.theta, estimate.s_theta, at.mu_b, at.s_b, 0.0), estimate.b[patterns.row]
 
 
 def _compare(part: _Part, start: Point, folds: int, rng: np.random.Generator) -> Comparison:
@@ -199,14 +192,11 @@ def _bic(part: _Part) -> tuple[tuple[InformationCriterion, ...], int | None]:
     return criteria, int(two.at_bound.sum())
 
 
-def _leave_out(part: _Part, b: NDArray[np.float64], rng: np.random.Generator) -> LeftOut:
+def _models_to_leave_out(part: _Part, rng: np.random.Generator) -> NDArray[np.int64]:
     models = np.arange(len(part.responses.models))
-    patterns = len(ItemPatterns.of(part.responses, part.guessing).weight)
-    affordable = max(_FEWEST_REFITS, int(_REFIT_COST / (patterns * len(models))))
-    most = min(MOST_REFITS, affordable)
-    if len(models) > most:
-        models = np.sort(rng.choice(models, most, replace=False))
-    return leave_models_out(part.responses, part.guessing, b, models)
+    if len(models) <= MOST_REFITS:
+        return models
+    return np.sort(rng.choice(models, MOST_REFITS, replace=False))
 
 
 def _assemble(
@@ -217,8 +207,7 @@ def _assemble(
     rng: np.random.Generator,
 ) -> FitCheck:
     comparison, left_out, b = found
-    at = Point(part.theta, 1.0, part.mu_b, part.s_b, 0.0)
-    model = FittedModel(Cells.of(part.responses, part.guessing), at)
+    model = FittedModel(Cells.of(part.responses, part.guessing), part.at)
     simulated = Simulated.of(model, replicates, rng)
     figures = model.item_figures(model.cells, model.residuals, model.every)
     chances = item_chances(model, figures, simulated.items, rng)
@@ -254,9 +243,8 @@ def _sample_words(part: _Part, comparison: Comparison, left_out: LeftOut) -> str
         said.append(f"Held-out cells are of {comparison.items:,} random items.")
     if comparison.bic and comparison.bic_items < items:
         said.append(f"BIC is of {comparison.bic_items:,} random items.")
-    refits = len(left_out.refits) + len(left_out.failed)
-    if refits < models:
-        said.append(f"{refits} random models were left out in turn.")
+    if len(left_out.refits) < models:
+        said.append(f"{len(left_out.refits)} random models were left out in turn.")
     return " ".join(said) or None
 
 
@@ -277,7 +265,6 @@ def _leave_one_out(left_out: LeftOut, names: Sequence[str]) -> LeaveOneOut:
             )
             for one in sorted(left_out.refits, key=lambda one: -one.shift)
         ),
-        failed=tuple(names[j] for j in left_out.failed),
     )
 
 

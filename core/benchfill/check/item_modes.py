@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..onepl.curves import log_curves
+from .cells import Cells
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .cells import Cells, Point
+    from .cells import Point
 
 _STEPS, _HALVINGS = 40, 8
 _CLOSE = 1e-5
@@ -39,27 +40,38 @@ class ItemModes:
         return self.b[:, None] + l11 * x, self.log_a[:, None] + l21 * x + l22 * y, log_volume
 
 
-def find_modes(cells: Cells, at: Point, start: ItemModes) -> ItemModes:
-    """Climb from `start` by Fisher scoring, each item by itself; with ``tau`` 0 log a stays 0."""
+def find_modes(cells: Cells, at: Point, start: ItemModes, *, close: float = _CLOSE) -> ItemModes:
+    """Climb from `start` by Fisher scoring, each item by itself; with ``tau`` 0 log a stays 0.
+
+    An item is done once its step is shorter than `close`; the others go on without it.
+    """
     place = np.stack([start.b, start.log_a if at.tau else np.zeros_like(start.log_a)])
-    value, score, information = _derivatives(cells, at, place)
+    information = np.empty((3, len(start.b)))
+    rows, some, here = np.arange(len(start.b)), cells, place
+    value, score, known = _derivatives(some, at, here)
     for _ in range(_STEPS):
-        step = _solve(information, score)
+        step = _solve(known, score)
         # shortened as a whole: cut by its parts it might lead downhill
         size = np.minimum(1, (_LONGEST / np.maximum(np.abs(step.T), 1e-300)).min(1))
         for _ in range(_HALVINGS):
-            moved = place + size * step
-            reached = _derivatives(cells, at, moved)
+            moved = here + size * step
+            reached = _derivatives(some, at, moved)
             worse = reached[0] < value - 1e-9 * np.abs(value)
             if not worse.any():
                 break
             size = np.where(worse, size / 2, size)
-        place = np.where(worse, place, moved)
-        value = np.where(worse, value, reached[0])
-        score = np.where(worse, score, reached[1])
-        information = np.where(worse, information, reached[2])
-        if np.abs(np.where(worse, 0, size * step)).max() < _CLOSE:
+        here = np.where(worse, here, moved)
+        value, score, known = (
+            np.where(worse, old, new)
+            for old, new in zip((value, score, known), reached, strict=True)
+        )
+        place[:, rows], information[:, rows] = here, known
+        going = np.abs(np.where(worse, 0, size * step)).max(0) >= close
+        if not going.any():
             break
+        rows, here = rows[going], here[:, going]
+        value, score, known = value[going], score[:, going], known[:, going]
+        some = Cells(cells.right[rows], cells.wrong[rows], cells.guessing[rows])
     bb, ba, aa = information
     determinant = bb * aa - ba**2
     l11 = np.sqrt(aa / determinant)

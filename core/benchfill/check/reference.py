@@ -23,6 +23,8 @@ ALPHA = 0.05
 _NEAR = 4  # as many simulated values beyond the observed one leave a p-value too rough
 _MORE = 5  # times as many simulations in the next round
 _BUDGET = 2e7  # simulated cells in a round
+_GUESSING_COST = 8  # times as dear is a cell with guessing: no two items share a difficulty then
+_CLOSE = 1e-3  # logits; what a difficulty may be off moves no mean square by as much as chance does
 
 
 class FittedModel:
@@ -70,7 +72,7 @@ class FittedModel:
         some = Cells(cells.right[first], cells.wrong[first], cells.guessing[first])
         none = np.zeros(len(first))
         start = ItemModes(none + self.at.mu_b, none, np.zeros((3, len(first))))
-        return find_modes(some, self.at, start).b[row]
+        return find_modes(some, self.at, start, close=_CLOSE).b[row]
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,8 @@ def item_chances(
             chances.inverted_found | ~(chances.inverted < ALPHA)
         )
         again = np.flatnonzero(rough & ~settled)
-        affordable = _BUDGET / max(1, len(again) * model.n.shape[1])
+        cost = _GUESSING_COST if model.cells.guessing.any() else 1
+        affordable = _BUDGET / max(1, len(again) * model.n.shape[1] * cost)
         if not len(again) or affordable < 2 * rounds:
             return chances
         rounds = int(min(_MORE * rounds, affordable))
@@ -237,9 +240,14 @@ def family_chances(
     -------
     Distances in simulated standard deviations (M,), and p-values of the largest of all M (M,).
     """
-    centre, spread = np.nanmean(simulated, 0), np.nanstd(simulated, 0)
+    known = ~np.isnan(observed)
+    z, p = np.full(len(observed), np.nan), np.full(len(observed), np.nan)
+    if not known.any():
+        return z, p
+    chance = simulated[:, known].astype(np.float64)
+    centre, spread = chance.mean(0), chance.std(0)
     spread = np.where(spread > 0, spread, np.inf)
-    z = (observed - centre) / spread
-    largest = np.nanmax((simulated - centre) / spread, 1)
-    beyond = (largest[:, None] >= z).sum(0) if len(z) else np.zeros(0)
-    return z, np.where(np.isnan(z), np.nan, (1 + beyond) / (1 + len(simulated)))
+    z[known] = (observed[known] - centre) / spread
+    largest = ((chance - centre) / spread).max(1)
+    p[known] = (1 + (largest[:, None] >= z[known]).sum(0)) / (1 + len(chance))
+    return z, p

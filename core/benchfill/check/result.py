@@ -72,7 +72,6 @@ class LeaveOneOut(_Frozen):
     mean_spearman: float | None
     min_spearman: float | None
     models: tuple[LeftOutModel, ...] = Field(description="the one that moves b most first")
-    failed: tuple[str, ...] = Field(description="models without which the fit did not converge")
 
 
 class Range(_Frozen):

@@ -208,13 +208,6 @@ def _caveats(check: FitCheck) -> tuple[str, ...]:
             f"{check.typical_item_fit:.1f}, where 1 is expected. With many rollouts even small "
             "departures show; listed items, models and pairs stand out from the others as well."
         )
-    if check.leave_one_out.failed:
-        failed = check.leave_one_out.failed
-        said.append(
-            f"Without {one_line(failed[0], NAME)}"
-            + (f" and {len(failed) - 1} others" if len(failed) > 1 else "")
-            + " the fit did not converge; what it would change is not counted."
-        )
     return tuple(said)
 
 
@@ -224,7 +217,8 @@ def _bic_caveat(check: FitCheck) -> list[str]:
         return []
     return [
         f"BIC prefers the 1PL (with n the number of {_listed(list(for_one))}); that is no evidence "
-        "that the 1PL fits: with few models BIC turns with the choice of n."
+        "that the 1PL fits: it charges for every slope however little slopes differ, and with few "
+        "models its choice turns with n."
     ]
 
 
