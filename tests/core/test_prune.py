@@ -163,10 +163,10 @@ def test_p_closer_tells_a_choice_that_rests_on_guessed_places() -> None:
     """Of many all-wrong items the places are guesses: spreading the estimates helps little."""
     rng = np.random.default_rng(3)
     theta = abilities(rng, 4, sd=0.7)
-    vague = fit_1pl(respond(rng, theta, rng.normal(3, 1.5, 150), 1), engine="map")
-    known = fit_1pl(respond(rng, theta, rng.normal(0, 1, 150), 200), engine="map")
-    assert prune(known, 40).p_closer > 0.99
-    assert prune(vague, 40).p_closer < prune(known, 40).p_closer
+    vague = fit_1pl(respond(rng, theta, rng.normal(3, 1.5, 80), 1), engine="map")
+    known = fit_1pl(respond(rng, theta, rng.normal(0, 1, 80), 200), engine="map")
+    assert prune(known, 25).p_closer > 0.99
+    assert prune(vague, 25).p_closer < 0.99
 
 
 def test_the_curve_runs_over_all_sizes() -> None:
