@@ -243,7 +243,8 @@ def _findings(check: FitCheck) -> Section:
         for one in check.findings
     )
     long = tuple(
-        (KINDS[one.kind][0], _who(one), one.reason, one.surprise) for one in check.findings
+        (KINDS[one.kind][0], _who(one), one.reason, one.surprise, _chance(one.p))
+        for one in check.findings
     )
     tables = (
         Table("Look at these.", ("what", "which", "with", "figure", "p"), short, on_page=False),

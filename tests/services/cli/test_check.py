@@ -53,6 +53,10 @@ def test_a_report_that_says_what_to_look_at(tmp_path: Path) -> None:
         "doi:10.1007/BF02293801",
     ):
         assert said in page
+    # every row as wide as its head
+    for table in page.split("<table>")[1:]:
+        rows = table.split("</table>")[0].split("<tr>")[1:]
+        assert len({row.count("<td") + row.count("<th") for row in rows}) == 1
 
 
 def test_words_for_a_terminal() -> None:
