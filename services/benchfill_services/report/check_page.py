@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from benchfill.plots.leave_out import leave_out_picture
 from benchfill.plots.misfit import misfit_picture
 
+from .check_words import KINDS, caveats, how_stable, what_to_look_at, which_predicts_better
 from .methods import fitted_methods
 from .pictures import picture
 from .progress_words import p_words
@@ -48,59 +49,14 @@ CLUSTERS = (
     "clustering. Journal of Business & Economic Statistics, 29(2), 238-249. "
     "doi:10.1198/jbes.2010.07136."
 )
-# what it is called in a table, one of them and several in a sentence, and what to do about it
-KINDS = {
-    "identical_models": (
-        "equal responses",
-        ("group of models with equal responses", "groups of models with equal responses"),
-        "Models with equal responses are one model under several names, or a file that was read "
-        "twice. Keep one: copies make difficulties look surer than they are.",
-    ),
-    "near_duplicate_models": (
-        "near duplicates",
-        ("pair of near duplicates", "pairs of near duplicates"),
-        "Near duplicates answer alike far beyond what their abilities explain: the same model from "
-        "two providers or with two prompts, or one made from the other. Keep one if it is a copy.",
-    ),
-    "all_wrong_items": (
-        "never solved",
-        ("item that nobody ever solved", "items that nobody ever solved"),
-        "Items that no model ever solved are too hard for all of them, or their reference answer "
-        "is wrong. Nothing but the prior says where they lie.",
-    ),
-    "inverted_item": (
-        "better models do worse",
-        ("item that better models do worse on", "items that better models do worse on"),
-        "Where better models do worse, read the item and its reference answer first: a wrong key "
-        "looks like this.",
-    ),
-    "misfit_item": (
-        "misfits",
-        ("item that surprises more than chance can", "items that surprise more than chance can"),
-        "Items that misfit ask for something else than the rest, are ambiguous, or were scored "
-        "wrongly for some models.",
-    ),
-    "odd_model": (
-        "odd model",
-        ("odd model", "odd models"),
-        "An odd model follows the items' difficulty less than the others: it guesses, has other "
-        "skills, or some of its answers were cut off, refused or misread.",
-    ),
-    "alike_models": (
-        "answer alike",
-        ("pair of relatives", "pairs of relatives"),
-        "Relatives answer more alike than their abilities explain: versions or fine-tunes of one "
-        "model. They count almost as one model.",
-    ),
-}
 
 
 def check_page(check: FitCheck) -> ResultPage:
     """Tell whether the model holds, what hangs on single models, and what to look at."""
     return ResultPage(
         title="Does the model fit, and what to look at",
-        lead=(_look(check), _better(check), _stable(check)),
-        caveats=_caveats(check),
+        lead=(what_to_look_at(check), which_predicts_better(check), how_stable(check)),
+        caveats=caveats(check),
         sections=(
             _findings(check),
             _comparison(check),
@@ -134,92 +90,6 @@ def check_methods(envelope: Mapping[str, Any], check: FitCheck) -> Methods:
     )
     references = (WRIGHT_MASTERS, BOCK_AITKIN, BENJAMINI, YEN, CLUSTERS)
     return fitted_methods(envelope, (check,), sentences, references)
-
-
-def _look(check: FitCheck) -> str:
-    counts: dict[str, int] = {}
-    for one in check.findings:
-        more = len(one.names) if one.kind == "all_wrong_items" else 1
-        counts[one.kind] = counts.get(one.kind, 0) + more
-    if not counts:
-        return (
-            "Nothing stands out: no item, no model and no pair of models does what chance would "
-            "hardly do."
-        )
-    told = [f"{count:,} {KINDS[kind][1][count != 1]}" for kind, count in counts.items()]
-    return f"Look at {_listed(told)}."
-
-
-def _listed(parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-
-
-def _better(check: FitCheck) -> str:
-    told = check.comparison
-    size = f"{abs(told.difference):.1f} ± {told.se:.1f} nats per 1,000 cells"
-    agree = _agreement(told.b_pearson)
-    if told.verdict == "2pl":
-        return (
-            "Items differ in how sharply they tell able models from weak ones: a model that allows "
-            f"for it (2PL) predicts held-out cells better, by {size}.{agree}"
-        )
-    if told.verdict == "1pl":
-        return (
-            "One number an item, its difficulty, is enough: letting items differ in sharpness "
-            f"(2PL) predicts held-out cells worse, by {size}."
-        )
-    return (
-        "Whether items differ in how sharply they tell able models from weak ones is not clear: "
-        f"2PL and 1PL predict held-out cells about equally well ({told.difference:+.1f} ± "
-        f"{told.se:.1f} nats per 1,000 cells).{agree}"
-    )
-
-
-def _agreement(r: float | None) -> str:
-    if r is None:
-        return ""
-    judged = (
-        "so the difficulties hardly depend on it"
-        if r >= 0.98
-        else "so most difficulties keep their places"
-        if r >= 0.9
-        else "so the difficulties depend on the choice: read them with care"
-    )
-    return f" The difficulties of both correlate {r:.3f}, {judged}."
-
-
-def _stable(check: FitCheck) -> str:
-    out = check.leave_one_out
-    if out.min_pearson is None or out.mean_pearson is None or not out.models:
-        return "Leaving models out in turn says nothing here: the difficulties do not vary."
-    return (
-        "Without any one model the difficulties correlate at least "
-        f"{out.min_pearson:.3f} with those of all models ({out.mean_pearson:.3f} on average); "
-        f"{one_line(out.models[0].model, NAME)} moves them most."
-    )
-
-
-def _caveats(check: FitCheck) -> tuple[str, ...]:
-    said = [check.sample] if check.sample else []
-    said += _bic_caveat(check)
-    if check.typical_item_fit > 2:
-        said.append(
-            f"The 1PL as such misfits: the typical item has an outfit of "
-            f"{check.typical_item_fit:.1f}, where 1 is expected. With many rollouts even small "
-            "departures show; listed items, models and pairs stand out from the others as well."
-        )
-    return tuple(said)
-
-
-def _bic_caveat(check: FitCheck) -> list[str]:
-    for_one = [one.counted for one in check.comparison.bic if one.bic_1pl < one.bic_2pl]
-    if not for_one:
-        return []
-    return [
-        f"BIC prefers the 1PL (with n the number of {_listed(list(for_one))}); that is no evidence "
-        "that the 1PL fits: it charges for every slope however little slopes differ, and with few "
-        "models its choice turns with n."
-    ]
 
 
 def _findings(check: FitCheck) -> Section:
