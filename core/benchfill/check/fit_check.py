@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .reference import ItemChances
 
 MIN_MODELS, MIN_ITEMS = 3, 3
-MOST_CELLS, MOST_MODELS = 400_000, 200
+MOST_CELLS, MOST_MODELS = 200_000, 200
 MOST_HELD_OUT, MOST_REFITS, MOST_BIC_ITEMS = 60_000, 60, 1500
 _SIMULATED_CELLS = 2e7
 _FEWEST_REPLICATES = 50
@@ -76,7 +76,7 @@ def check_fit(fit: Fit1PL, *, folds: int = 5, replicates: int = 200, seed: int =
 
     Notes
     -----
-    Beyond 200 models or 400,000 cells everything but the search for identical models and unsolved
+    Beyond 200 models or 200,000 cells everything but the search for identical models and unsolved
     items looks at a random sample, which `sample` describes; held-out cells are at most about
     60,000, BIC is of at most 1,500 items, and at most 60 models are left out in turn.
     """
