@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 PLACES_SAID = 5
 MODELS_NAMED = 3
+HARDLY = 0.02  # of what a plan is to make small
 FEW_ANSWERS = 24  # simulated: 12 an item are too few for a plan, 96 are enough
 _FIELDS = {"max-gap": "max_gap", "ddm": "ddm", "top-k": "top_k_sum"}
 _NAMES = {"max-gap": "widest gap", "ddm": "mismatch", "top-k": "sum of the five widest gaps"}
@@ -66,6 +67,12 @@ def _measuring(plan: ItemPlan) -> tuple[str, ...]:
 def caveats(plan: ItemPlan) -> tuple[str, ...]:
     """Say what the plan takes for granted, and what it cannot promise."""
     said = []
+    before, after = (_aim(one, plan).mean for one in (plan.before, plan.after))
+    if before - after < HARDLY * before:
+        said.append(
+            f"So few new items hardly change the {_NAMES[plan.objective]}: by "
+            f"{max(1 - after / before, 0):.1%}."
+        )
     if plan.plain.beaten and plan.answers_per_item < FEW_ANSWERS:
         said.append(
             f"An item was answered {plan.answers_per_item:,} times: on simulated benchmarks with "

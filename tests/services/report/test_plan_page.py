@@ -24,6 +24,9 @@ def test_what_weakens_a_plan_is_said_where_it_does(plan: bf.Plan) -> None:
     told = " ".join(plan_new_items.caveats(new))
     assert "to land where it was planned" in told
     assert "answered" not in told
+    assert "hardly change" not in told
+    idle = new.model_copy(update={"after": new.before})
+    assert "hardly change the widest gap: by 0.0%" in plan_new_items.caveats(idle)[0]
     few = new.model_copy(update={"answers_per_item": 12, "placement_sd": 0.025})
     told = " ".join(plan_new_items.caveats(few))
     assert "An item was answered 12 times" in told
