@@ -28,8 +28,8 @@ INVERTED = -0.05
 
 FALSE_ALARMS = (
     "Items are listed at a false discovery rate of 5%: of those listed as inverted or misfitting, "
-    "about one in twenty is expected to be there by chance. Models and pairs are listed so that "
-    "chance alone puts any model on the list in 5% of matrices, any pair in 10%."
+    "at most about one in twenty is expected to be there by chance. Models and pairs are listed so "
+    "that chance alone puts any model on the list in 5% of matrices, any pair in 10%."
 )
 
 
@@ -157,15 +157,27 @@ def _misfits(judged: Judged) -> Iterator[Finding]:
 
 
 def _surprise(judged: Judged, item: int) -> str:
-    """Name the cell that surprises most."""
-    residuals, cells = judged.model.residuals, judged.model.cells
-    scaled = residuals.residual[item] ** 2 / np.maximum(residuals.variance[item], 1e-12)
-    j = int(np.argmax(np.where(residuals.observed[item], scaled, -1)))
-    n = int(judged.model.n[item, j])
-    got = "solved" if cells.right[item, j] else "failed"
-    if n > 1:
-        got = f"solved {cells.right[item, j]:.0f} of {n}"
-    return f"{judged.models[j]} {got}, expected {residuals.p[item, j]:.0%}"
+    """Name the model whose answer to an item surprises most."""
+    j = _least_expected(judged, (item, slice(None)))
+    return f"{judged.models[j]} {_got(judged, item, j)}"
+
+
+def _own_surprise(judged: Judged, model: int) -> str:
+    """Name the item whose answer by a model surprises most."""
+    i = _least_expected(judged, (slice(None), model))
+    return f"{judged.items[i]}: {_got(judged, i, model)}"
+
+
+def _least_expected(judged: Judged, part: tuple[int | slice, int | slice]) -> int:
+    residuals = judged.model.residuals
+    scaled = residuals.residual[part] ** 2 / np.maximum(residuals.variance[part], 1e-12)
+    return int(np.argmax(np.where(residuals.observed[part], scaled, -1)))
+
+
+def _got(judged: Judged, item: int, model: int) -> str:
+    right, n = judged.model.cells.right[item, model], int(judged.model.n[item, model])
+    got = f"solved {right:.0f} of {n}" if n > 1 else "solved" if right else "failed"
+    return f"{got}, expected {judged.model.residuals.p[item, model]:.0%}"
 
 
 def _odd_models(judged: Judged) -> Iterator[Finding]:
@@ -185,6 +197,7 @@ def _odd_models(judged: Judged) -> Iterator[Finding]:
                 kind="odd_model",
                 names=(one.model,),
                 reason=f"{why} (infit {one.infit:.2f}, outfit {one.outfit:.2f}).",
+                surprise=_own_surprise(judged, judged.models.index(one.model)),
                 value=max(one.infit, one.outfit),
                 p=one.p_misfit,
             )

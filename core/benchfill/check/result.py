@@ -133,7 +133,9 @@ class Finding(_Frozen):
     kind: Kind
     names: tuple[str, ...]
     reason: str
-    surprise: str | None = Field(default=None, description="an item's least expected answer")
+    surprise: str | None = Field(
+        default=None, description="the least expected answer to an item or of a model"
+    )
     value: float = Field(description="the number behind it: what it is, the reason says")
     p: float | None = Field(description="how likely chance does as much; None where it is a count")
 
