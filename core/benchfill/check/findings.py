@@ -45,6 +45,11 @@ class Judged:
     model_fits: Sequence[ModelFit]
     pairs: Sequence[PairFit]
 
+    @property
+    def inverted(self) -> NDArray[np.bool_]:
+        """Items on which better models do worse, beyond chance, shape (I,)."""
+        return np.asarray(self.chances.inverted_found & (self.figures[2] < INVERTED))
+
 
 def list_findings(
     judged: Judged, fit: Fit1PL, identical: Iterable[tuple[int, ...]]
@@ -55,13 +60,14 @@ def list_findings(
     """
     copies = tuple(_identical(fit, identical))
     known = {name for one in copies for name in one.names}
+    odd = tuple(_odd_models(judged))
     return (
         *copies,
         *_pairs(judged, known, near=True),
         *_all_wrong(fit),
         *_inverted(judged),
-        *_misfits(judged),
-        *_odd_models(judged),
+        *_misfits(judged, odd),
+        *odd,
         *_pairs(judged, known, near=False),
     )
 
@@ -126,25 +132,29 @@ def _all_wrong(fit: Fit1PL) -> Iterator[Finding]:
 
 def _inverted(judged: Judged) -> Iterator[Finding]:
     rest = judged.figures[2]
-    for i in np.argsort(rest, kind="stable"):
-        if judged.chances.inverted_found[i] and rest[i] < INVERTED:
-            yield Finding(
-                kind="inverted_item",
-                names=(judged.items[i],),
-                reason="Models that are better on all other items do worse on this one "
-                f"(correlation {rest[i]:.2f}).",
-                surprise=_surprise(judged, int(i)),
-                value=float(rest[i]),
-                p=float(judged.chances.inverted[i]),
-            )
+    order = np.argsort(rest, kind="stable")
+    for i in order[judged.inverted[order]]:
+        yield Finding(
+            kind="inverted_item",
+            names=(judged.items[i],),
+            reason="Models that are better on all other items do worse on this one "
+            f"(correlation {rest[i]:.2f}).",
+            surprise=_surprise(judged, int(i)),
+            value=float(rest[i]),
+            p=float(judged.chances.inverted[i]),
+        )
 
 
-def _misfits(judged: Judged) -> Iterator[Finding]:
-    infit, outfit, rest = judged.figures
-    excess = np.fmax(infit / typical(infit), outfit / typical(outfit))
-    inverted = judged.chances.inverted_found & (rest < INVERTED)
+def _misfits(judged: Judged, odd: Sequence[Finding]) -> Iterator[Finding]:
+    infit, outfit, _ = judged.figures
+    names = {name for one in odd for name in one.names}
+    # what an odd model does to many items is its own doing
+    others = np.array([name not in names for name in judged.models])
+    without = judged.model.residuals.where(others).mean_squares(1)
+    excess = np.fmax(without[0] / typical(infit), without[1] / typical(outfit))
+    listed = judged.chances.misfit_found & (excess >= ITEM_EXCESS) & ~judged.inverted
     for i in np.argsort(-np.where(np.isnan(excess), 0, excess), kind="stable"):
-        if judged.chances.misfit_found[i] and excess[i] >= ITEM_EXCESS and not inverted[i]:
+        if listed[i]:
             yield Finding(
                 kind="misfit_item",
                 names=(judged.items[i],),
@@ -181,23 +191,27 @@ def _got(judged: Judged, item: int, model: int) -> str:
 
 
 def _odd_models(judged: Judged) -> Iterator[Finding]:
-    usual_infit = typical(one.infit for one in judged.model_fits)
-    usual_outfit = typical(one.outfit for one in judged.model_fits)
+    usual = [
+        typical(getattr(one, name) for one in judged.model_fits) for name in ("infit", "outfit")
+    ]
+    # a wrong key makes the best models look odd
+    right_keys = judged.model.residuals.where(~judged.inverted[:, None]).mean_squares(0)
+    excess = right_keys / np.array(usual)[:, None]
     for one in judged.model_fits:
+        j = judged.models.index(one.model)
         if one.infit is None or one.outfit is None or one.p_misfit is None:
             continue
-        excess = max(one.infit / usual_infit, one.outfit / usual_outfit)
-        if one.p_misfit <= ALPHA and excess >= MODEL_EXCESS:
+        if one.p_misfit <= ALPHA and excess[:, j].max() >= MODEL_EXCESS:
             why = (
                 "Its successes follow the items' difficulty less than other models' do"
-                if one.infit / usual_infit >= MODEL_EXCESS
+                if excess[0, j] >= MODEL_EXCESS
                 else "It fails a few items that it should solve, or solves a few far beyond it"
             )
             yield Finding(
                 kind="odd_model",
                 names=(one.model,),
                 reason=f"{why} (infit {one.infit:.2f}, outfit {one.outfit:.2f}).",
-                surprise=_own_surprise(judged, judged.models.index(one.model)),
+                surprise=_own_surprise(judged, j),
                 value=max(one.infit, one.outfit),
                 p=one.p_misfit,
             )

@@ -37,6 +37,15 @@ class Residuals:
         n = cells.right + cells.wrong
         return cls(p, cells.right - n * p, n * p * (1 - p), n > 0)
 
+    def where(self, kept: NDArray[np.bool_]) -> Residuals:
+        """Keep some cells, as if the others had no rollout; `kept` is broadcast to (I, J)."""
+        return Residuals(
+            self.p,
+            np.where(kept, self.residual, 0.0),
+            np.where(kept, self.variance, 0.0),
+            self.observed & kept,
+        )
+
     def mean_squares(self, axis: int) -> NDArray[np.float64]:
         """Return infit and outfit of the items (axis 1) or models (axis 0); NaN without a cell."""
         square, cells = self.residual**2, self.observed.sum(axis)
