@@ -9,10 +9,11 @@ number of distinct item patterns, not of items. docs/method, section 2.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from .merging import equal_columns
 from .model import B_SCALE, MU_SCALE, ItemPatterns, outer_log_probabilities, response_curves
 
 if TYPE_CHECKING:
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from .model import ResponseCurves
 
 END_MASS = 1e-6
-_CHUNK = 1 << 22  # floats of scratch memory in the Hessian
+_CHUNK = 1 << 20  # floats of scratch memory in the Hessian
+_CACHED = 1 << 15  # floats that a processor's cache holds
+_FEW = 8  # kinds of rows whose scores are multiplied one by one
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,14 @@ class Parameters:
     def s_b(self) -> float:
         """Standard deviation of the difficulties."""
         return float(np.exp(self.log_s_b))
+
+
+class Conditional(NamedTuple):
+    """A grid (G,), the rows' log marginal likelihoods (R,) and their masses on it (R, G)."""
+
+    grid: NDArray[np.float64]
+    total: NDArray[np.float64]
+    mass: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -61,6 +72,7 @@ class CollapsedPosterior:
     def __init__(self, patterns: ItemPatterns) -> None:
         self.patterns = patterns
         self.classes = [GuessClass.of(patterns, g) for g in np.unique(patterns.guessing)]
+        self._information = patterns.n.sum(1).max() / 4
 
     def grid(self, *points: Parameters) -> NDArray[np.float64]:
         """Return difficulties, equally spaced, that are wide and fine enough at all points.
@@ -69,37 +81,55 @@ class CollapsedPosterior:
         ends are moved out until no row has more than 1e-6 of its mass in an end cell, judged at
         the points with the smallest and the largest ``s_b``.
         """
+        return self._settled(points)[0]
+
+    def at(self, point: Parameters) -> Conditional:
+        """Return the rows' marginal likelihoods and masses on the grid of one point."""
+        grid, held = self._settled((point,))
+        return Conditional(grid, *held[0])
+
+    def _settled(
+        self, points: tuple[Parameters, ...]
+    ) -> tuple[NDArray[np.float64], list[tuple[NDArray[np.float64], NDArray[np.float64]]]]:
         ordered = sorted(points, key=lambda point: point.log_s_b)
-        information = self.patterns.n.sum(1).max() / 4
         smallest = ordered[0].s_b
-        step = min(0.5 / np.sqrt(information + smallest**-2), smallest / 4)
+        step = min(0.5 / np.sqrt(self._information + smallest**-2), smallest / 4)
         reach = 6.0
         while True:
             low = min(point.mu_b - reach * point.s_b for point in points)
             high = max(point.mu_b + reach * point.s_b for point in points)
             grid = np.arange(low, high + step, step, dtype=np.float64)
             judged = {id(point): point for point in (ordered[0], ordered[-1])}.values()
-            ends = [self.conditional(point, grid)[1][:, [0, -1]] for point in judged]
-            if max(mass.max() for mass in ends) < END_MASS:
-                return grid
+            held = [self.conditional(point, grid) for point in judged]
+            if max(mass[:, [0, -1]].max() for _, mass in held) < END_MASS:
+                return grid, held
             reach += 2.0
 
     def conditional(
         self, at: Parameters, grid: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the rows' log marginal likelihoods (R,) and masses on the grid (R, G)."""
-        log_density = np.empty((len(self.patterns.weight), len(grid)))
+        rows = len(self.patterns.weight)
+        total, mass = np.empty(rows), np.empty((rows, len(grid)))
+        kernel = _log_normal(grid, at.mu_b, at.s_b) + np.log(grid[1] - grid[0])
+        size = max(1, _CACHED // len(grid))
         for group in self.classes:
             alike, slope, constant = group.log_likelihood(at.theta, grid)
-            log_density[group.rows] = alike[group.alike] + constant[:, None]
-            log_density[group.rows] -= slope[:, None] * grid
-        log_density += _log_normal(grid, at.mu_b, at.s_b) + np.log(grid[1] - grid[0])
-        # log-sum-exp and softmax in one pass: the exponential is what costs here
-        peak = log_density.max(1, keepdims=True)
-        mass = np.exp(log_density - peak)
-        total = mass.sum(1, keepdims=True)
-        mass /= total
-        return (peak + np.log(total))[:, 0], mass
+            # some rows at a time: all passes over them then run in the processor's cache
+            for start in range(0, len(group.rows), size):
+                part = slice(start, start + size)
+                log_density = alike[group.alike[part]]
+                log_density -= slope[part, None] * grid
+                log_density += kernel
+                # log-sum-exp and softmax in one pass: the exponential is what costs here
+                peak = log_density.max(1, keepdims=True)
+                log_density -= peak
+                np.exp(log_density, out=log_density)
+                sums = log_density.sum(1, keepdims=True)
+                log_density /= sums
+                mass[group.rows[part]] = log_density
+                total[group.rows[part]] = (peak + np.log(sums))[:, 0] + constant[part]
+        return total, mass
 
     def log_densities(
         self, draws: tuple[Parameters, ...], grid: NDArray[np.float64], cells: NDArray[np.int64]
@@ -124,13 +154,17 @@ class CollapsedPosterior:
         total, _ = self.conditional(at, grid)
         return float(self.patterns.weight @ total) + _log_hyper_prior(at)
 
-    def moments(self, at: Parameters, grid: NDArray[np.float64]) -> Moments:
+    def moments(
+        self, at: Parameters, grid: NDArray[np.float64], known: Conditional | None = None
+    ) -> Moments:
         """Return the log density, its derivatives, and the difficulties' conditional moments.
+
+        `known` are the masses at this point on this grid, where they are known already.
 
         With u the complete-data score (derivatives of a row's log density in theta, mu, log s) the
         gradient is the sum of E[u] over the items and the Hessian of E[u u'] - E[u] E[u]' + E[du].
         """
-        total, mass = self.conditional(at, grid)
+        total, mass = self.conditional(at, grid) if known is None else known[1:]
         weight, j = self.patterns.weight, len(at.theta)
         away = (grid - at.mu_b) / at.s_b
         hyper = np.stack([away / at.s_b, away**2 - 1])
@@ -189,10 +223,10 @@ class GuessClass:
         rows = np.flatnonzero(patterns.guessing == guessing)
         correct, n = patterns.correct[rows], patterns.n[rows]
         constant = correct if guessing == 0 else np.zeros_like(correct)
-        varying = np.concatenate([correct - constant, n - correct + constant], axis=1)
-        distinct, alike = np.unique(varying, axis=0, return_inverse=True)
-        alike_p, alike_q = np.split(distinct, 2, axis=1)
-        return cls(float(guessing), rows, correct, n, constant, alike_p, alike_q, alike.reshape(-1))
+        varying = correct - constant, n - correct + constant
+        merged = equal_columns([part.T for part in varying])
+        alike_p, alike_q = (part[merged.first] for part in varying)
+        return cls(float(guessing), rows, correct, n, constant, alike_p, alike_q, merged.row)
 
     def log_likelihood(
         self, theta: NDArray[np.float64], grid: NDArray[np.float64]
@@ -224,19 +258,23 @@ class GuessClass:
         hyper: NDArray[np.float64],
     ) -> NDArray[np.float64]:
         """Sum the products of the scores over a weighted mass (R, G); shape (J+2, J+2)."""
-        held = np.zeros((len(self.alike_q), weighted.shape[1]))
-        np.add.at(held, self.alike, weighted)
-        models = self.n.shape[1]
-        size = max(1, _CHUNK // ((models + 2) * weighted.shape[1]))
-        products = np.zeros((models + 2, models + 2))
-        for start in range(0, len(held), size):
-            part = slice(start, start + size)
-            u = np.empty((len(held[part]), models + 2, weighted.shape[1]))
-            u[:, :models] = self.alike_q[part, :, None] * curves.d_log_q
-            if self.guessing > 0:
-                u[:, :models] += self.alike_p[part, :, None] * curves.d_log_p
-            u[:, models:] = hyper
-            products += np.tensordot(u * held[part, None, :], u, axes=([0, 2], [0, 2]))
+        order = np.argsort(self.alike, kind="stable")
+        starts = np.searchsorted(self.alike[order], np.arange(len(self.alike_q)))
+        held = np.add.reduceat(weighted[order], starts, axis=0)
+        models = np.arange(self.n.shape[1])
+        kinds, slopes, owner = [self.alike_q], [curves.d_log_q], [models]
+        if self.guessing > 0:
+            kinds.append(self.alike_p)
+            slopes.append(curves.d_log_p)
+            owner.append(models)
+        full = _products(
+            np.concatenate([*kinds, np.ones((len(held), 2))], axis=1),
+            np.concatenate([*slopes, hyper]),
+            held,
+        )
+        parameter = np.concatenate([*owner, len(models) + np.arange(2)])
+        products = np.zeros((len(models) + 2, len(models) + 2))
+        np.add.at(products, (parameter[:, None], parameter), full)
         return products
 
     def curvature(
@@ -247,6 +285,31 @@ class GuessClass:
         wrong = ((self.n - self.correct).T @ weighted) * curves.dd_log_q
         total: NDArray[np.float64] = (right + wrong).sum(1)
         return total
+
+
+def _products(
+    kinds: NDArray[np.float64], slopes: NDArray[np.float64], held: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Sum ``held[k, g] u[k, :, g] u[k, :, g]'``, where ``u[k, v, g] = kinds[k, v] slopes[v, g]``.
+
+    Shapes (K, V), (V, G) and (K, G); the result has shape (V, V). Many kinds are first summed up in
+    products of `kinds`, which BLAS does without an array of (K, V, G).
+    """
+    width = len(slopes)
+    products = np.zeros((width, width))
+    if len(kinds) <= _FEW:
+        for kind, mass in zip(kinds, held, strict=True):
+            u = kind[:, None] * slopes
+            products += (u * mass) @ u.T
+        return products
+    size = max(1, _CHUNK // width)
+    for start in range(0, len(kinds), size):
+        part, mass = kinds[start : start + size], held[start : start + size].T
+        for v in range(width):
+            both = mass @ (part[:, v:] * part[:, v, None])
+            products[v, v:] += slopes[v] @ (both * slopes[v:].T)
+    upper = np.triu(products, 1)
+    return products + upper.T
 
 
 def _log_normal(x: NDArray[np.float64], mean: float, sd: float) -> NDArray[np.float64]:

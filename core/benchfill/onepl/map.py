@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, helmert
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, helmert
+from scipy.linalg.lapack import dpocon
 
 from ..errors import FitError
 from .collapsed import CollapsedPosterior, Moments, Parameters
@@ -54,14 +55,15 @@ def fit_map(patterns: ItemPatterns) -> MapEstimate:
     basis = zero_sum_basis(patterns.n.shape[1])
     at, s_theta = _start(patterns), 1.0
     for _ in range(MAX_STEPS):
-        grid = posterior.grid(at)
-        moments = posterior.moments(at, grid)
+        known = posterior.at(at)
+        moments = posterior.moments(at, known.grid, known)
         gradient, precision = _with_ability_prior(at, moments, s_theta, basis)
-        factor = cho_factor(_positive_definite(precision))
+        factor = _uphill_factor(precision)
         step = cho_solve(factor, gradient)
-        moved = _search(posterior, at, s_theta, (basis, grid), (gradient, step))
+        here = (at, moments.value, known.grid)
+        moved = _search(posterior, here, s_theta, basis, (gradient, step))
         covariance = basis @ cho_solve(factor, basis.T)
-        updated = _empirical_s_theta(at.theta, covariance)
+        updated = _empirical_s_theta(at.theta, covariance, s_theta)
         change = max(np.abs(step).max(), abs(updated - s_theta))
         at, s_theta = moved, updated
         if change < TOLERANCE:
@@ -100,34 +102,46 @@ def _with_ability_prior(
     return basis.T @ gradient, basis.T @ precision @ basis
 
 
-def _positive_definite(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Far from the mode the Hessian may be indefinite: lift its eigenvalues to stay uphill."""
+def _uphill_factor(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool]:
+    """Return the Cholesky factor; far from the mode the Hessian may be indefinite.
+
+    Then its eigenvalues are lifted to stay uphill. They cost ten times the factor, and are looked
+    at only where it fails or is ill-conditioned.
+    """
+    try:
+        factor, lower = cho_factor(matrix)
+    except LinAlgError:
+        pass
+    else:
+        condition, _ = dpocon(factor, np.abs(matrix).sum(0).max())
+        if condition > 1e-6:
+            return factor, lower
     values, vectors = np.linalg.eigh(matrix)
-    if values[0] > 1e-8 * values[-1]:
-        return matrix
-    lifted: NDArray[np.float64] = (vectors * np.maximum(np.abs(values), 1e-3)) @ vectors.T
-    return lifted
+    if values[0] <= 1e-8 * values[-1]:
+        matrix = (vectors * np.maximum(np.abs(values), 1e-3)) @ vectors.T
+    factor, lower = cho_factor(matrix)
+    return factor, lower
 
 
 def _search(
     posterior: CollapsedPosterior,
-    at: Parameters,
+    start: tuple[Parameters, float, NDArray[np.float64]],
     s_theta: float,
-    space: tuple[NDArray[np.float64], NDArray[np.float64]],
+    basis: NDArray[np.float64],
     direction: tuple[NDArray[np.float64], NDArray[np.float64]],
 ) -> Parameters:
     """Halve the Newton step until the density rises (Armijo); tiny steps are taken as they are."""
-    basis, grid = space
+    at, value, grid = start
     gradient, step = direction
     # shortened as a whole: cut by its parts it might lead downhill
     step = step * min(1.0, 4 / max(np.abs(step).max(), 1e-300))
     full = basis @ step
     slope = float(gradient @ step)
 
-    def density(point: Parameters) -> float:
-        return posterior.value(point, grid) - 0.5 * float(point.theta @ point.theta) / s_theta**2
+    def log_prior(point: Parameters) -> float:
+        return -0.5 * float(point.theta @ point.theta) / s_theta**2
 
-    here = density(at) if slope > 1e-6 else 0.0
+    here = value + log_prior(at)
     size = 1.0
     while True:
         moved = Parameters(
@@ -135,34 +149,45 @@ def _search(
             at.mu_b + size * float(full[-2]),
             at.log_s_b + size * float(full[-1]),
         )
-        if slope <= 1e-6 or size < 1e-6 or density(moved) >= here + 1e-4 * size * slope:
+        if slope <= 1e-6 or size < 1e-6:
+            return moved
+        if posterior.value(moved, grid) + log_prior(moved) >= here + 1e-4 * size * slope:
             return moved
         size /= 2
 
 
-def _empirical_s_theta(theta: NDArray[np.float64], covariance: NDArray[np.float64]) -> float:
-    """Maximise the expected log density of log s_theta: one EM step, in closed form.
+def _empirical_s_theta(
+    theta: NDArray[np.float64], covariance: NDArray[np.float64], s_theta: float
+) -> float:
+    """Maximise the expected log density of log s_theta (EM), by Newton's method on its fixed point.
 
     As a density of log s, which keeps s away from 0 where few models say little about it. With
-    E = sum E[theta^2], d = J - 2 and v = s^2 this is the root of v^2 / 4 + d v - E = 0.
+    E = sum E[theta^2], d = J - 2 and v = s^2 EM goes to the root of v^2 / 4 + d v - E = 0. Where
+    answers are few most of E comes from s itself: EM alone would then take hundreds of steps.
     """
     models = len(theta)
     if models == 1:
         return 1.0
-    energy = float(theta @ theta + np.trace(covariance[:models, :models]))
+    of_theta = covariance[:models, :models]
+    energy = float(theta @ theta + np.trace(of_theta))
     freedom = models - 2
     scale = THETA_SCALE**-2
     variance = (-freedom + np.sqrt(freedom**2 + 4 * scale * energy)) / (2 * scale)
-    return float(np.sqrt(variance))
+    # how E, and so log s, answers to log s: d theta = C (2 theta / s^2), d C = C (2 / s^2) C
+    of_energy = (4 * float(theta @ of_theta @ theta) + 2 * float((of_theta**2).sum())) / s_theta**2
+    rate = 0.5 * of_energy / (variance * (2 * scale * variance + freedom))
+    moved = 0.5 * np.log(variance) - np.log(s_theta)
+    return float(s_theta * np.exp(np.clip(moved / (1 - min(rate, 0.99)), -1, 1)))
 
 
 def _estimate(
     posterior: CollapsedPosterior, at: Parameters, s_theta: float, basis: NDArray[np.float64]
 ) -> MapEstimate:
-    moments = posterior.moments(at, posterior.grid(at))
+    known = posterior.at(at)
+    moments = posterior.moments(at, known.grid, known)
     _, precision = _with_ability_prior(at, moments, s_theta, basis)
-    covariance = basis @ cho_solve(cho_factor(_positive_definite(precision)), basis.T)
-    carried = np.einsum("rk,kl,rl->r", moments.b_slope, covariance, moments.b_slope)
+    covariance = basis @ cho_solve(_uphill_factor(precision), basis.T)
+    carried = np.einsum("rk,rk->r", moments.b_slope @ covariance, moments.b_slope)
     return MapEstimate(
         parameters=at,
         s_theta=s_theta,

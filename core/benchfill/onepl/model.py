@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import expit
 
+from .merging import equal_columns
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
@@ -54,24 +56,21 @@ class ItemPatterns:
     @classmethod
     def of(cls, responses: ResponseMatrix, guessing: NDArray[np.float64]) -> ItemPatterns:
         """Merge the items of a matrix; `guessing` has shape (I,)."""
-        correct, n = responses.correct.T, responses.n.T
-        totals = np.asarray(correct.sum(1, dtype=np.int64))[:, None]
-        guess_class = np.unique(guessing, return_inverse=True)[1].reshape(-1, 1)
-        detail = np.where(guessing[:, None] > 0, correct, 0)
-        data = np.concatenate([guess_class, totals, n, detail], axis=1).astype(np.int32)
-        rows = np.ascontiguousarray(data).view(f"V{data.shape[1] * data.itemsize}").ravel()
-        _, first, row, weight = np.unique(
-            rows, return_index=True, return_inverse=True, return_counts=True
-        )
-        row = row.reshape(-1)
+        totals = responses.correct.sum(0, dtype=np.int64)
+        guess_class = np.unique(guessing, return_inverse=True)[1].reshape(-1)
+        parts = [np.stack([guess_class, totals]), responses.n]
+        if guessing.any():
+            parts.append(np.where(guessing > 0, responses.correct, 0))
+        first, row, copies = equal_columns(parts)
+        weight = copies.astype(np.float64)
         mean = np.stack(
             [np.bincount(row, weights=one, minlength=len(first)) for one in responses.correct], 1
         )
         return cls(
             correct=mean / weight[:, None],
-            n=n[first].astype(np.float64),
+            n=responses.n[:, first].T.astype(np.float64, order="C"),
             guessing=guessing[first],
-            weight=weight.astype(np.float64),
+            weight=weight,
             row=row,
         )
 
