@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 MAX_STEPS = 200
 TOLERANCE = 1e-10
+SETTLED = 0.1  # a step this short leaves theta where s_theta can be judged by it
 
 
 @dataclass(frozen=True)
@@ -62,10 +63,13 @@ def fit_map(patterns: ItemPatterns) -> MapEstimate:
         step = cho_solve(factor, gradient)
         here = (at, moments.value, known.grid)
         moved = _search(posterior, here, s_theta, basis, (gradient, step))
+        at = moved
+        if np.abs(step).max() > SETTLED:
+            continue
         covariance = basis @ cho_solve(factor, basis.T)
         updated = _empirical_s_theta(at.theta, covariance, s_theta)
         change = max(np.abs(step).max(), abs(updated - s_theta))
-        at, s_theta = moved, updated
+        s_theta = updated
         if change < TOLERANCE:
             break
     else:

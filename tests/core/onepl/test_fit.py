@@ -5,9 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchfill import FitError, InputError, ResponseMatrix, checks, diagnose, fit_1pl
+from benchfill import (
+    FitError,
+    InputError,
+    ResponseMatrix,
+    checks,
+    diagnose,
+    fit_1pl,
+    fit_conditional,
+)
 from benchfill.onepl.map import fit_map
 from benchfill.onepl.model import ItemPatterns, guessing_vector
+from support.lsat6 import lsat6
 from support.simulated import abilities, matrix_of, respond
 
 
@@ -39,6 +48,15 @@ def test_difficulties_correlate_with_the_truth(items: int) -> None:
         r.append(np.corrcoef(b, found)[0, 1])
     assert np.mean(r) >= 0.98
     assert np.min(r) >= 0.94
+
+
+def test_many_persons_with_five_answers_each_converge() -> None:
+    # a test's usual shape, a third of LSAT-6: most of the spread of abilities is noise
+    data = lsat6()
+    data = data.select(models=range(0, 1000, 3))
+    fit = fit_1pl(data, engine="map")
+    apart = fit_conditional(data).b
+    np.testing.assert_allclose(fit.b - fit.b.mean(), apart, atol=0.12)
 
 
 def test_intervals_cover_the_truth_and_the_seed_fixes_the_draws() -> None:
