@@ -103,7 +103,8 @@ def _read(path: Path, request: FitRequest) -> Fit1PL | None:
 
 def _write(path: Path, fit: Fit1PL) -> None:
     buffer = io.BytesIO()
-    np.savez_compressed(
+    # not compressed: of random digits it would save a twentieth, for most of the writing's time
+    np.savez(
         buffer,
         scalars=np.array(json.dumps({name: getattr(fit, name) for name in _SCALARS})),
         **{name: getattr(fit, name) for name in _ARRAYS},

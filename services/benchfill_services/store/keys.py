@@ -9,6 +9,16 @@
 ``benchfill:steps:order:J``       list: keys of job J's steps, oldest first
 ``benchfill:transcript:log:J:G``  stream: messages (JSON) of job J's gap G
 ``benchfill:transcript:ids:J:G``  hash: message key -> id in the stream
+``benchfill:jobs:sequence``       string: number of the last job
+``benchfill:jobs:all``            sorted set: ids of all jobs by number
+``benchfill:jobs:benchmark:B``    sorted set: ids of benchmark B's jobs by number
+``benchfill:jobs:status:S``       sorted set: ids of the jobs in status S by number
+``benchfill:jobs:idempotency``    hash: API key and Idempotency-Key -> job id
+``benchfill:job:J``               hash: the record of job J, one field each
+``benchfill:job:result:J``        string: its report (JSON)
+``benchfill:job:events:J``        stream: what happened to it
+``benchfill:job:lease:J``         string that expires: token of the worker that has it
+``benchfill:job:fence:J``         string: the highest token given out
 ================================  ==============================================================
 """
 
@@ -17,6 +27,9 @@ from __future__ import annotations
 SCHEMA_VERSION = 1
 SCHEMA = "benchfill:schema"
 ROLLOUTS = "benchfill:rollouts"
+JOB_SEQUENCE = "benchfill:jobs:sequence"
+JOBS = "benchfill:jobs:all"
+IDEMPOTENCY = "benchfill:jobs:idempotency"
 
 
 def memory_order(benchmark: str) -> str:
@@ -47,6 +60,41 @@ def transcript_log(job: str, gap: str) -> str:
 def transcript_ids(job: str, gap: str) -> str:
     """Hash of a gap's message keys."""
     return _key("transcript:ids", job, gap)
+
+
+def jobs_by_benchmark(benchmark: str) -> str:
+    """Sorted set of a benchmark's jobs."""
+    return _key("jobs:benchmark", benchmark)
+
+
+def jobs_by_status(status: str) -> str:
+    """Sorted set of the jobs in a status."""
+    return _key("jobs:status", status)
+
+
+def job(job_id: str) -> str:
+    """Hash of a job's record."""
+    return _key("job", job_id)
+
+
+def job_result(job_id: str) -> str:
+    """Report of a job: a string."""
+    return _key("job:result", job_id)
+
+
+def job_events(job_id: str) -> str:
+    """Stream of a job's events."""
+    return _key("job:events", job_id)
+
+
+def job_lease(job_id: str) -> str:
+    """Who works on a job: a string that expires."""
+    return _key("job:lease", job_id)
+
+
+def job_fence(job_id: str) -> str:
+    """Highest token given out for a job: a string."""
+    return _key("job:fence", job_id)
 
 
 def _key(kind: str, *names: str) -> str:
