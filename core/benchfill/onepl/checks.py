@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -17,6 +17,8 @@ MAX_INVERSION = 0.3
 MAX_RHAT = 1.02
 MIN_ESS_BULK = 400.0
 PAIRS = 500_000
+_COLUMNS = 1024  # at a time; sums of so few are exact in single precision
+_CHEAPER = 100  # times less that a pair and column costs as part of a product of matrices
 
 
 class Check(BaseModel):
@@ -36,8 +38,8 @@ def checks(fit: Fit1PL) -> tuple[Check, ...]:
     The paper (arXiv 2610.29927, C.3) gives names and thresholds; the formulas are ours.
     """
     data = fit.responses
-    rates = data.correct / np.where(data.n > 0, data.n, 1)
-    rates = np.where(data.n > 0, rates, np.nan)
+    rates = np.full(data.n.shape, np.nan)
+    np.divide(data.correct, data.n, out=rates, where=data.n > 0)
     return (
         _at_least("model_information", information(data.model_rates), MIN_INFORMATION),
         _at_least("item_information", information(data.item_rates), MIN_INFORMATION),
@@ -80,15 +82,39 @@ def inversion_rate(rates: NDArray[np.float64], overall: NDArray[np.float64]) -> 
     low, high = np.where(swap, high, low), np.where(swap, low, high)
     keep = overall[low] < overall[high]
     low, high = low[keep], high[keep]
-    inverted, compared = np.zeros(len(low), np.int32), np.zeros(len(low), np.int32)
-    for column in rates.T:
-        below, above = column[low], column[high]
-        inverted += below > above
-        compared += (below > above) | (below < above)
+    inverted, compared = np.zeros(len(low)), np.zeros(len(low))
+    for start in range(0, rates.shape[1], _COLUMNS):
+        some = rates[:, start : start + _COLUMNS]
+        above, below = _wins(some, low, high)
+        inverted += above
+        compared += above + below
     counted = compared > 0
     if not counted.any():
         return None
     return float(np.mean(inverted[counted] / compared[counted]))
+
+
+def _wins(
+    rates: NDArray[np.float64], low: NDArray[np.int64], high: NDArray[np.int64]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Count the columns in which the row `low` has the higher rate, and those where `high` has."""
+    most = _CHEAPER * len(low) // len(rates) ** 2
+    levels = np.unique(rates) if most else rates
+    if len(levels) > most:
+        wins = np.zeros((2, len(low)), np.int32)
+        for column in rates.T:
+            first, second = column[low], column[high]
+            wins[0] += first > second
+            wins[1] += first < second
+        return wins[0], wins[1]
+    # few rates: for each one, who has it against who has less, as a product of matrices
+    below = np.zeros(rates.shape, np.float32)
+    matrix = np.zeros((len(rates), len(rates)), np.float32)
+    for level in levels[~np.isnan(levels)]:
+        reached = (rates == level).astype(np.float32)
+        matrix += reached @ below.T
+        below += reached
+    return matrix[low, high], matrix[high, low]
 
 
 def _pairs(rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
