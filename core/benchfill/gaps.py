@@ -90,9 +90,10 @@ def find_gaps(
     widest = np.argsort(-widths, kind="stable")[:count]
     widest = widest[widths[widest] > 0]
     left, right = order[widest], order[widest + 1]
-    covering = covering_widths(scale.to_z(fit.draws.b), (z[left] + z[right]) / 2)
+    drawn = scale.to_z(fit.draws.b)
+    covering = covering_widths(drawn, (z[left] + z[right]) / 2)
     return tuple(
-        _judge(fit, scale, (int(a), int(b)), covering[:, t], chance_width)
+        _judge(fit, (z, drawn), (int(a), int(b)), covering[:, t], chance_width)
         for t, (a, b) in enumerate(zip(left, right, strict=True))
     )
 
@@ -121,20 +122,20 @@ def covering_widths(z: NDArray[np.float64], points: NDArray[np.float64]) -> NDAr
 
 def _judge(
     fit: Fit1PL,
-    scale: DifficultyScale,
+    on_scale: tuple[NDArray[np.float64], NDArray[np.float64]],
     border: tuple[int, int],
     covering: NDArray[np.float64],
     chance_width: float | None,
 ) -> Gap:
     left, right = border
+    z, drawn = on_scale
     items = fit.responses.items
-    z_left, z_right = (float(value) for value in scale.to_z(fit.b[[left, right]]))
+    z_left, z_right = float(z[left]), float(z[right])
     width = z_right - z_left
     p_hole = float(np.mean(covering >= width / 2))
     extreme = bool(fit.responses.extreme_items[[left, right]].any())
     verdict: Verdict = "empty" if p_hole >= MIN_P_HOLE and not extreme else "unresolved"
-    z = scale.to_z(fit.draws.b)
-    inside = ((z > z_left) & (z < z_right)).mean(0)
+    inside = ((drawn > z_left) & (drawn < z_right)).mean(0)
     inside[[left, right]] = 0
     ends = {int(np.argmin(fit.b)), int(np.argmax(fit.b))} & {left, right}
     return Gap(
