@@ -8,45 +8,51 @@ NumPy, SciPy and PyMC alone: no agent, no network, no Redis, no web.
 'empty'
 """
 
-from .chance import widest_by_chance
-from .check import FitCheck, check_fit
-from .child import ChildPosterior, MaximumLikelihood, child_mle, child_posterior
-from .children import ChildSummaries, child_summaries
-from .diagnosis import Diagnosis, diagnose
-from .errors import (
-    BenchFillError,
-    BudgetExhaustedError,
-    FitError,
-    InputError,
-    InterruptedRunError,
-    ProviderError,
-)
-from .formats import read_responses
-from .formats.delimited import write_responses
-from .formats.scores import read_scores
-from .gaps import Gap, find_gaps
-from .items import Item, Slot, Template, read_items
-from .measure import DifficultyScale, max_gap, spacings, top_k_sum
-from .onepl import Check, Draws, Fit1PL, checks, fit_1pl
-from .onepl.conditional import ConditionalFit, fit_conditional
-from .onepl.marginal import MarginalFit, fit_marginal
-from .plan import Plan, PlanRequest, make_plan
-from .progress import (
-    PowerMap,
-    PowerSettings,
-    Progress,
-    ProgressTest,
-    measure_progress,
-    placing_models,
-    pooled_responses,
-    power_map,
-)
-from .prune import Pruning, prune
-from .ranking import Ranking, rank_models
-from .reference import ReferenceAgreement, reference_agreement
-from .responses import ResponseMatrix
-from .targets import Beta, Empirical, Target, Uniform, parse_target
-from .weights import target_weights
+from __future__ import annotations
+
+import importlib
+import typing
+
+if typing.TYPE_CHECKING:
+    from .chance import widest_by_chance
+    from .check import FitCheck, check_fit
+    from .child import ChildPosterior, MaximumLikelihood, child_mle, child_posterior
+    from .children import ChildSummaries, child_summaries
+    from .diagnosis import Diagnosis, diagnose
+    from .errors import (
+        BenchFillError,
+        BudgetExhaustedError,
+        FitError,
+        InputError,
+        InterruptedRunError,
+        ProviderError,
+    )
+    from .formats import read_responses
+    from .formats.delimited import write_responses
+    from .formats.scores import read_scores
+    from .gaps import Gap, find_gaps
+    from .items import Item, Slot, Template, read_items
+    from .measure import DifficultyScale, max_gap, spacings, top_k_sum
+    from .onepl import Check, Draws, Fit1PL, checks, fit_1pl
+    from .onepl.conditional import ConditionalFit, fit_conditional
+    from .onepl.marginal import MarginalFit, fit_marginal
+    from .plan import Plan, PlanRequest, make_plan
+    from .progress import (
+        PowerMap,
+        PowerSettings,
+        Progress,
+        ProgressTest,
+        measure_progress,
+        placing_models,
+        pooled_responses,
+        power_map,
+    )
+    from .pruning import Pruning, prune
+    from .ranking import Ranking, rank_models
+    from .reference import ReferenceAgreement, reference_agreement
+    from .responses import ResponseMatrix
+    from .targets import Beta, Empirical, Target, Uniform, parse_target
+    from .weights import target_weights
 
 __all__ = [
     "BenchFillError",
@@ -113,3 +119,65 @@ __all__ = [
     "widest_by_chance",
     "write_responses",
 ]
+
+# A name is imported when it is first asked for: all together take two seconds, mostly for parts of
+# SciPy that a diagnosis has no use for.
+_NAMES_IN = {
+    "chance": ("widest_by_chance",),
+    "check": ("FitCheck", "check_fit"),
+    "child": ("ChildPosterior", "MaximumLikelihood", "child_mle", "child_posterior"),
+    "children": ("ChildSummaries", "child_summaries"),
+    "diagnosis": ("Diagnosis", "diagnose"),
+    "errors": (
+        "BenchFillError",
+        "BudgetExhaustedError",
+        "FitError",
+        "InputError",
+        "InterruptedRunError",
+        "ProviderError",
+    ),
+    "formats": ("read_responses",),
+    "formats.delimited": ("write_responses",),
+    "formats.scores": ("read_scores",),
+    "gaps": ("Gap", "find_gaps"),
+    "items": ("Item", "Slot", "Template", "read_items"),
+    "measure": ("DifficultyScale", "max_gap", "spacings", "top_k_sum"),
+    "onepl": ("Check", "Draws", "Fit1PL", "checks", "fit_1pl"),
+    "onepl.conditional": ("ConditionalFit", "fit_conditional"),
+    "onepl.marginal": ("MarginalFit", "fit_marginal"),
+    "plan": ("Plan", "PlanRequest", "make_plan"),
+    "progress": (
+        "PowerMap",
+        "PowerSettings",
+        "Progress",
+        "ProgressTest",
+        "measure_progress",
+        "placing_models",
+        "pooled_responses",
+        "power_map",
+    ),
+    "pruning": ("Pruning", "prune"),
+    "ranking": ("Ranking", "rank_models"),
+    "reference": ("ReferenceAgreement", "reference_agreement"),
+    "responses": ("ResponseMatrix",),
+    "targets": ("Beta", "Empirical", "Target", "Uniform", "parse_target"),
+    "weights": ("target_weights",),
+}
+_MODULES = {module.split(".")[0] for module in _NAMES_IN}
+_HOME = {name: module for module, names in _NAMES_IN.items() for name in names}
+
+if not typing.TYPE_CHECKING:  # type checkers would take any name for granted
+
+    def __getattr__(name: str) -> object:
+        if name in _MODULES:
+            return importlib.import_module(f".{name}", __name__)
+        home = _HOME.get(name)
+        if home is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(importlib.import_module(f".{home}", __name__), name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *(name for name in __all__ if name not in globals())]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import stats
+from scipy.special import betainc, betaincinv
 
 from .errors import InputError
 
@@ -93,16 +93,16 @@ class Beta(ContinuousTarget):
 
     def quantile(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
         """See `Target.quantile`."""
-        return np.asarray(stats.beta.ppf(u, self.a, self.b))
+        return np.asarray(betaincinv(self.a, self.b, u))
 
     def cdf(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """See `Target.cdf`."""
-        return np.asarray(stats.beta.cdf(x, self.a, self.b))
+        return np.asarray(betainc(self.a, self.b, np.clip(x, 0, 1)))
 
     def partial_mean(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """See `ContinuousTarget.partial_mean`."""
         mean = self.a / (self.a + self.b)
-        return np.asarray(mean * stats.beta.cdf(x, self.a + 1, self.b))
+        return np.asarray(mean * betainc(self.a + 1, self.b, np.clip(x, 0, 1)))
 
 
 @dataclass(frozen=True, eq=False)

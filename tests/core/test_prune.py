@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from benchfill import Fit1PL
-    from benchfill.prune import PruningMethod
+    from benchfill.pruning import PruningMethod
 
 TARGETS = (Uniform(), Beta(2, 5), Empirical(np.array([0.1, 0.1, 0.7, 0.9])))
 # few distinct values make ties, which is where a matching goes wrong

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..errors import InputError
 from ..responses import ResponseMatrix
@@ -94,7 +93,7 @@ class _Long:
     def _codes(self, rows: pa.Table, name: str) -> tuple[tuple[str, ...], NDArray[np.int64]]:
         column = rows[name].unify_dictionaries().combine_chunks()
         labels = tuple(column.dictionary.to_pylist())
-        codes = column.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        codes = np.from_dlpack(column.indices).astype(np.int64)
         for code, label in enumerate(labels):
             if not label.strip():
                 row = int(np.flatnonzero(codes == code)[0])
@@ -266,7 +265,22 @@ def parse_score(text: str) -> float | None:
 
 
 def _filled(column: pa.ChunkedArray) -> NDArray[np.float64]:
-    return np.asarray(pc.cast(column, pa.float64()).to_numpy(), dtype=np.float64)
+    """Return integers as floats, NaN where missing.
+
+    By the buffers themselves: pyarrow's own way imports pandas, which takes half a second.
+    """
+    values = np.empty(len(column))
+    start = 0
+    for chunk in column.chunks:
+        known, data = chunk.buffers()
+        part = slice(start, start + len(chunk))
+        bare = pa.Array.from_buffers(chunk.type, len(chunk), [None, data], offset=chunk.offset)
+        values[part] = np.from_dlpack(bare)
+        if chunk.null_count:
+            bits = np.unpackbits(np.frombuffer(known, np.uint8), bitorder="little")
+            values[part][bits[chunk.offset :][: len(chunk)] == 0] = np.nan
+        start = part.stop
+    return values
 
 
 def _smallest(largest: int) -> type[np.signedinteger[Any]]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike, NDArray
 
-    from ..prune import CurvePoint
+    from ..pruning import CurvePoint
     from ..targets import Target
 
 HEIGHT = 3.2  # inches

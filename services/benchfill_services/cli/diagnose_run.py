@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import benchfill as bf
 
-from ..report.diagnosis_report import Shown, write_diagnosis_report
 from ..report.summary import print_diagnosis
 from .fitting import FitOptions, read_and_fit
 
@@ -40,5 +39,8 @@ def run_diagnose(options: DiagnoseOptions, output: CommandOutput) -> None:
     if options.strict and any(check.passed is False for check in diagnosis.checks):
         output.exit_code = FAILED_CHECK
     if options.out is not None:
+        # pictures take a second to import
+        from ..report.diagnosis_report import Shown, write_diagnosis_report
+
         shown = Shown(target, options.traces)
         write_diagnosis_report(options.out, output.document(), fit, diagnosis, shown)

@@ -15,7 +15,7 @@ from .progress import working
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from benchfill.prune import PruningMethod
+    from benchfill.pruning import PruningMethod
 
     from .output import CommandOutput
 

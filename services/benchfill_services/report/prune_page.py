@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from benchfill.diagnosis import Estimate
     from benchfill.onepl import Fit1PL
-    from benchfill.prune import Pruning
+    from benchfill.pruning import Pruning
     from benchfill.reference import Agreement, ReferenceAgreement, Spread
     from benchfill.targets import Target
 
