@@ -19,6 +19,13 @@
 ``benchfill:job:events:J``        stream: what happened to it
 ``benchfill:job:lease:J``         string that expires: token of the worker that has it
 ``benchfill:job:fence:J``         string: the highest token given out
+``benchfill:benchmarks:sequence`` string: number of the last benchmark
+``benchfill:benchmarks:all``      sorted set: ids of all benchmarks by number
+``benchfill:benchmark:B``         hash: version -> its record (JSON)
+``benchfill:benchmark:last:B``    string: the highest version ever given out
+``benchfill:content:S``           string: a file of SHA-256 S (zlib, base64)
+``benchfill:content:users:S``     set: versions (B:n) that hold it
+``benchfill:workers``             sorted set: worker -> unix time of its last sign of life
 ================================  ==============================================================
 """
 
@@ -30,6 +37,9 @@ ROLLOUTS = "benchfill:rollouts"
 JOB_SEQUENCE = "benchfill:jobs:sequence"
 JOBS = "benchfill:jobs:all"
 IDEMPOTENCY = "benchfill:jobs:idempotency"
+BENCHMARK_SEQUENCE = "benchfill:benchmarks:sequence"
+BENCHMARKS = "benchfill:benchmarks:all"
+WORKERS = "benchfill:workers"
 
 
 def memory_order(benchmark: str) -> str:
@@ -95,6 +105,26 @@ def job_lease(job_id: str) -> str:
 def job_fence(job_id: str) -> str:
     """Highest token given out for a job: a string."""
     return _key("job:fence", job_id)
+
+
+def benchmark_versions(benchmark: str) -> str:
+    """Hash of a benchmark's versions."""
+    return _key("benchmark", benchmark)
+
+
+def benchmark_last(benchmark: str) -> str:
+    """Highest version ever given out for a benchmark: a string."""
+    return _key("benchmark:last", benchmark)
+
+
+def content(sha256: str) -> str:
+    """Return the key of a file: a string."""
+    return _key("content", sha256)
+
+
+def content_users(sha256: str) -> str:
+    """Set of the versions that hold a file."""
+    return _key("content:users", sha256)
 
 
 def _key(kind: str, *names: str) -> str:
