@@ -19,12 +19,24 @@
 ``benchfill:job:events:J``        stream: what happened to it
 ``benchfill:job:lease:J``         string that expires: token of the worker that has it
 ``benchfill:job:fence:J``         string: the highest token given out
+``benchfill:job:lost:J``          set: digests of calls that were out at a kill
+``benchfill:job:swept:J``         string that expires: the job was put back into the queue
+``benchfill:usage:job:J``         hash: what job J took, see ``usage``
+``benchfill:usage:day:K:D``       hash: what the jobs of API key K took on day D (UTC)
 ``benchfill:benchmarks:sequence`` string: number of the last benchmark
 ``benchfill:benchmarks:all``      sorted set: ids of all benchmarks by number
 ``benchfill:benchmark:B``         hash: version -> its record (JSON)
 ``benchfill:benchmark:last:B``    string: the highest version ever given out
 ``benchfill:content:S``           string: a file of SHA-256 S (zlib, base64)
 ``benchfill:content:users:S``     set: versions (B:n) that hold it
+``benchfill:api_keys``            hash: id of an API key -> what is known of it (JSON)
+``benchfill:api_keys:used``       hash: id -> time of its last use, to the minute
+``benchfill:api_keys:revoked``    hash: id -> time from which it opens nothing
+``benchfill:limits:*``            requests of the last minute, see the library `limits`
+``benchfill:promised:K:D``        hash: what day D's fills of API key K may use
+``benchfill:jobs:bodies``         hash: as jobs:idempotency -> SHA-256 of the request
+``benchfill:diagnoses``           hash: content and engine -> id of the job that diagnoses it
+``benchfill:reviews:C``           hash: reviewer -> verdict on candidate C (JSON)
 ``benchfill:workers``             sorted set: worker -> unix time of its last sign of life
 ================================  ==============================================================
 """
@@ -39,6 +51,12 @@ JOBS = "benchfill:jobs:all"
 IDEMPOTENCY = "benchfill:jobs:idempotency"
 BENCHMARK_SEQUENCE = "benchfill:benchmarks:sequence"
 BENCHMARKS = "benchfill:benchmarks:all"
+API_KEYS = "benchfill:api_keys"
+API_KEYS_USED = "benchfill:api_keys:used"
+API_KEYS_REVOKED = "benchfill:api_keys:revoked"
+LIMITS_PREFIX = "benchfill:limits"
+IDEMPOTENT_BODIES = "benchfill:jobs:bodies"
+DIAGNOSES = "benchfill:diagnoses"
 WORKERS = "benchfill:workers"
 
 
@@ -125,6 +143,36 @@ def content(sha256: str) -> str:
 def content_users(sha256: str) -> str:
     """Set of the versions that hold a file."""
     return _key("content:users", sha256)
+
+
+def job_lost(job_id: str) -> str:
+    """Set of the calls that were out when a worker of a job was killed."""
+    return _key("job:lost", job_id)
+
+
+def job_swept(job_id: str) -> str:
+    """Whether a job was put back into the queue just now: a string that expires."""
+    return _key("job:swept", job_id)
+
+
+def usage_job(job_id: str) -> str:
+    """Hash of what a job took."""
+    return _key("usage:job", job_id)
+
+
+def usage_day(api_key: str, day: str) -> str:
+    """Hash of what the jobs of an API key took on a day (ISO date, UTC)."""
+    return _key("usage:day", api_key, day)
+
+
+def daily_promises(api_key: str, day: str) -> str:
+    """Hash of what the fills of an API key may use on a day."""
+    return _key("promised", api_key, day)
+
+
+def candidate_reviews(candidate: str) -> str:
+    """Hash of the verdicts on a candidate."""
+    return _key("reviews", candidate)
 
 
 def _key(kind: str, *names: str) -> str:
