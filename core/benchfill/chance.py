@@ -7,13 +7,14 @@ stay as fitted, so that an estimate is looked up by the item's total (docs/metho
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit
 
 from .onepl.collapsed import Parameters
 from .onepl.draws import difficulty_moments
+from .onepl.merging import equal_columns
 from .onepl.model import ItemPatterns, guessing_vector
 from .responses import ResponseMatrix
 
@@ -53,7 +54,7 @@ def widest_by_chance(
     rng = np.random.default_rng(seed)
     if fit.b.max() - fit.b.min() < 1e-9:
         return None
-    classes, sizes = np.unique(fit.responses.n, axis=1, return_counts=True)
+    classes, sizes = _rollout_classes(fit.responses.n)
     terms = _PLACES * int(classes.sum(0).max()) * classes.size
     answers = nulls * fit.responses.n.size
     tabulate = not fit.guessing.any() and terms <= _MOST_TABULATED
@@ -71,6 +72,16 @@ def widest_by_chance(
         return None
     known = np.array([width for width in widths if width is not None])
     return known if len(known) else None
+
+
+def _rollout_classes(
+    n: NDArray[np.integer[Any]],
+) -> tuple[NDArray[np.integer[Any]], NDArray[np.int64]]:
+    """Return the distinct n-vectors (J, C) in lexicographic order, and how many items have each."""
+    merged = equal_columns([n])
+    classes = n[:, merged.first]
+    order = np.lexsort(classes[::-1])
+    return classes[:, order], merged.copies[order]
 
 
 def _tabulated(
