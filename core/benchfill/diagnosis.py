@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .onepl import Fit1PL
 
 TOP_K = 5
+_BLOCK = 1 << 21  # difficulties
 
 
 class _Frozen(BaseModel):
@@ -130,8 +131,8 @@ def diagnose(fit: Fit1PL, *, target: Target | None = None) -> Diagnosis:
     wanted = target or Uniform()
     scale = DifficultyScale.of(fit.b)
     z = np.sort(scale.to_z(fit.b))
-    drawn = own_scale(fit.draws.b)
     k = min(TOP_K, len(z) - 1)
+    drawn = _measured(fit.draws.b, wanted, k)
     null = widest_by_chance(fit)
     chance = None if null is None else float(np.quantile(null, 0.95))
     data = fit.responses
@@ -139,11 +140,11 @@ def diagnose(fit: Fit1PL, *, target: Target | None = None) -> Diagnosis:
         **fit_facts(fit),
         checks=checks(fit),
         ddm=Mismatch(
-            **_posterior(wanted.wasserstein(drawn), float(wanted.wasserstein(z))),
+            **_posterior(drawn[0], float(wanted.wasserstein(z))),
             grid=grid_mismatch(z, wanted),
         ),
-        max_gap=Estimate(**_posterior(max_gap(drawn), float(max_gap(z)))),
-        top_k_sum=TopSum(**_posterior(top_k_sum(drawn, k), float(top_k_sum(z, k))), k=k),
+        max_gap=Estimate(**_posterior(drawn[1], float(max_gap(z)))),
+        top_k_sum=TopSum(**_posterior(drawn[2], float(top_k_sum(z, k))), k=k),
         scale=_scale(fit, wanted),
         reach=_reach(fit),
         gaps=find_gaps(fit, chance_width=chance),
@@ -154,6 +155,18 @@ def diagnose(fit: Fit1PL, *, target: Target | None = None) -> Diagnosis:
         ),
         difficulties=_difficulties(fit, scale),
     )
+
+
+def _measured(b: NDArray[np.float64], target: Target, k: int) -> NDArray[np.float64]:
+    """Return DDM, widest gap and top-k sum of each draw of b (S, I), shape (3, S).
+
+    Some draws at a time: each measure takes several arrays of their size.
+    """
+    figures = []
+    for block in np.array_split(b, min(len(b), -(-b.size // _BLOCK))):
+        z = own_scale(block)
+        figures.append([target.wasserstein(z), max_gap(z), top_k_sum(z, k)])
+    return np.concatenate(figures, axis=1)
 
 
 def _posterior(drawn: NDArray[np.float64], plugin: float) -> dict[str, float]:

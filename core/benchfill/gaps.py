@@ -112,9 +112,9 @@ def covering_widths(z: NDArray[np.float64], points: NDArray[np.float64]) -> NDAr
     -------
     Shape (S, T). Infinite where a point lies beyond all items of the draw: no item closes it in.
     """
-    walled = np.pad(np.sort(z, axis=1), ((0, 0), (1, 1)), constant_values=(-np.inf, np.inf))
     widths = np.empty((len(z), len(points)))
-    for s, places in enumerate(walled):
+    for s, drawn in enumerate(z):
+        places = np.concatenate([[-np.inf], np.sort(drawn), [np.inf]])
         above = np.searchsorted(places, points)
         widths[s] = places[above] - places[above - 1]
     return widths

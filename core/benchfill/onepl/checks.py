@@ -108,10 +108,13 @@ def _wins(
             wins[1] += first < second
         return wins[0], wins[1]
     # few rates: for each one, who has it against who has less, as a product of matrices
-    below = np.zeros(rates.shape, np.float32)
     matrix = np.zeros((len(rates), len(rates)), np.float32)
+    below: NDArray[np.float32] | None = None
     for level in levels[~np.isnan(levels)]:
         reached = (rates == level).astype(np.float32)
+        if below is None:
+            below = reached
+            continue
         matrix += reached @ below.T
         below += reached
     return matrix[low, high], matrix[high, low]
