@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .merging import equal_columns
-from .model import B_SCALE, MU_SCALE, ItemPatterns, outer_log_probabilities, response_curves
+from .model import (
+    B_SCALE,
+    MU_SCALE,
+    ItemPatterns,
+    outer_log_failure,
+    outer_log_probabilities,
+    response_curves,
+    summed_log_failure,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -141,11 +149,14 @@ class CollapsedPosterior:
         log_density = np.empty((len(draws), *cells.shape))
         for group in self.classes:
             held = cells[group.rows]
+            place = held + group.alike[:, None] * len(grid)
             for d, at in enumerate(draws):
                 alike, slope, _ = group.log_likelihood(at.theta, grid)
-                part = alike[group.alike[:, None], held]
-                part -= slope[:, None] * grid[held]
-                part += _log_normal(grid, at.mu_b, at.s_b)[held]
+                alike += _log_normal(grid, at.mu_b, at.s_b)
+                part = np.take(alike, place)
+                if d == 0:
+                    sloped = slope[:, None] * grid[held]
+                part -= sloped
                 log_density[d, group.rows] = part
         return log_density
 
@@ -236,10 +247,13 @@ class GuessClass:
         Without guessing ``y log p + (n - y) log q = y (theta - b) + n log q``: only the last term
         needs the grid, and rows with the same n-vector share it.
         """
-        log_p, log_q = outer_log_probabilities(theta, grid, self.guessing)
-        shared = self.alike_q @ log_q
         if self.guessing > 0:
-            shared += self.alike_p @ log_p
+            log_p, log_q = outer_log_probabilities(theta, grid, self.guessing)
+            shared = self.alike_q @ log_q + self.alike_p @ log_p
+        elif len(self.alike_q) == 1 and np.ptp(self.alike_q) == 0:
+            shared = self.alike_q[:, :1] * summed_log_failure(theta, grid)
+        else:
+            shared = self.alike_q @ outer_log_failure(theta, grid)
         return shared, self.constant.sum(1), self.constant @ theta
 
     def expected_score(

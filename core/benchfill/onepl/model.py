@@ -107,11 +107,33 @@ def outer_log_probabilities(
     """
     if max(np.abs(theta).max(), np.abs(b).max()) > 300:  # where the exponentials would overflow
         return log_probabilities(theta[:, None] - b, guessing)
-    odds = np.exp(theta)[:, None] * np.exp(-b)
-    log_wrong = -np.log(1 + odds)
+    log_wrong = outer_log_failure(theta, b)
     if guessing == 0:
         return log_wrong + theta[:, None] - b, log_wrong
+    odds = np.exp(theta)[:, None] * np.exp(-b)
     return np.log(guessing + odds) + log_wrong, np.log1p(-guessing) + log_wrong
+
+
+def outer_log_failure(theta: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return log P(Y=0) of all abilities (J,) on all difficulties (G,) without guessing, (J, G)."""
+    if max(np.abs(theta).max(), np.abs(b).max()) > 300:
+        return log_probabilities(theta[:, None] - b, 0.0)[1]
+    either = np.exp(theta)[:, None] * np.exp(-b)
+    either += 1
+    return np.asarray(-np.log(either, out=either))
+
+
+def summed_log_failure(theta: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return `outer_log_failure` summed over the abilities, shape (G,).
+
+    As logarithms of products of sixteen, since it is the logarithm that takes time.
+    """
+    if theta.max() - b.min() > 40:  # where the products would overflow
+        return np.asarray(outer_log_failure(theta, b).sum(0))
+    either = np.exp(theta)[:, None] * np.exp(-b)
+    either += 1
+    products = np.multiply.reduceat(either, np.arange(0, len(theta), 16), axis=0)
+    return np.asarray(-np.log(products).sum(0))
 
 
 def response_curves(logit: NDArray[np.float64], guessing: float) -> ResponseCurves:

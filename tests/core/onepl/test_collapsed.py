@@ -14,6 +14,7 @@ from benchfill.onepl.model import (
     log_probabilities,
     outer_log_probabilities,
     response_curves,
+    summed_log_failure,
 )
 from support.simulated import respond
 
@@ -98,6 +99,14 @@ def test_the_fast_outer_form_equals_the_careful_one(guessing: float, far: float)
     fast = outer_log_probabilities(theta, b, guessing)
     careful = log_probabilities(theta[:, None] - b, guessing)
     np.testing.assert_allclose(fast, careful, rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize("far", [0.0, 18.0, 30.0, 900.0])
+@pytest.mark.parametrize("models", [1, 16, 50])
+def test_the_sum_of_log_failures_by_products_equals_the_plain_sum(models: int, far: float) -> None:
+    theta, b = np.linspace(-1, 1 + far, models), np.linspace(-20, 20, 31)
+    plain = log_probabilities(theta[:, None] - b, 0.0)[1].sum(0)
+    np.testing.assert_allclose(summed_log_failure(theta, b), plain, rtol=1e-12, atol=1e-12)
 
 
 def test_far_out_probabilities_stay_finite() -> None:
