@@ -62,6 +62,11 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 if redis.call('HGET', KEYS[3], 'cancel_requested') == '1' then return 'cancel' end
 return 'ok'
 """
+_KEEP_RESULT = """
+if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 'fenced' end
+redis.call('SET', KEYS[1], ARGV[2])
+return 'ok'
+"""
 _RELEASE = """
 if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
 """
@@ -230,8 +235,9 @@ class JobLease:
 
     def __init__(self, redis: Redis, job_id: str, token: str, milliseconds: int) -> None:
         self.job_id, self.token = job_id, token
-        self._redis, self._milliseconds = redis, milliseconds
+        self._milliseconds = milliseconds
         self._renew = redis.register_script(_RENEW)
+        self._keep_result = redis.register_script(_KEEP_RESULT)
         self._release = redis.register_script(_RELEASE)
         self._update = redis.register_script(_UPDATE)
 
@@ -283,7 +289,12 @@ class JobLease:
             raise ValueError(f"{status} is no end")
         if result is not None:
             # before the status: whoever sees the status finds the result
-            await self._redis.set(keys.job_result(self.job_id), json.dumps(result))
+            said = await self._keep_result(
+                keys=[keys.job_result(self.job_id), keys.job_fence(self.job_id)],
+                args=[self.token, json.dumps(result)],
+            )
+            if said == "fenced":
+                raise self._lost()
         await self.update({"finished_at": _now(), "error": error}, status=status)
 
     def _lost(self) -> LeaseLostError:

@@ -1,7 +1,8 @@
-"""One suite for every `Memory`: in memory and in Redis they must answer alike."""
+"""One suite for every `Memory`: in memory, in Valkey and in Redis they must answer alike."""
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import math
 from typing import TYPE_CHECKING
@@ -16,9 +17,7 @@ from benchfill_services.store.memory import RedisMemory
 from support.memories import Model, entries, entry, zs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from redis.asyncio import Redis
+    from collections.abc import AsyncIterator, Callable
 
     from benchfill_agents.memory import Memory
 
@@ -29,12 +28,14 @@ by_hypothesis = settings(
 )
 
 
-@pytest.fixture(params=["in memory", "in Redis"])
-def new_memory(request: pytest.FixtureRequest, valkey: Redis) -> NewMemory:
+@pytest.fixture(params=["in memory", "Valkey", "redis-server"])
+async def new_memory(request: pytest.FixtureRequest, open_empty) -> AsyncIterator[NewMemory]:
     if request.param == "in memory":
-        return InMemoryMemory
+        yield InMemoryMemory
+        return
     numbers = itertools.count()
-    return lambda: RedisMemory(valkey, f"benchmark {next(numbers)}")
+    async with open_empty(request.param) as redis:
+        yield lambda: RedisMemory(redis, f"benchmark {next(numbers)}")
 
 
 @by_hypothesis
@@ -113,19 +114,43 @@ def test_a_difficulty_that_is_no_number_has_no_place(z) -> None:
         entry("a", z)
 
 
-async def test_benchmarks_live_side_by_side(valkey) -> None:
-    names = ["a", "a:b", "a%3Ab", "entries:a", "ä"]
-    for name in names:
-        await RedisMemory(valkey, name).add(entry(name, 0.5))
-    for name in names:
-        assert await RedisMemory(valkey, name).entries() == (entry(name, 0.5),)
+NAMES = ["a", "a:b", "a%3Ab", "entries:a", "ä"]  # such as could share a key, were they not escaped
 
 
-async def test_nearest_reads_a_few_entries_of_many(valkey) -> None:
-    memory = RedisMemory(valkey, "large")
+@by_hypothesis
+@given(
+    batches=st.lists(st.tuples(st.sampled_from(NAMES), st.lists(entries, max_size=4)), max_size=12),
+    z=zs,
+)
+async def test_benchmarks_live_side_by_side(each_server, batches, z) -> None:
+    await each_server.flushall()
+    memories = {name: RedisMemory(each_server, name) for name in NAMES}
+    models = {name: Model() for name in NAMES}
+    for name, batch in batches:
+        await memories[name].add(*batch)
+        models[name].add(*batch)
+    for name, memory in memories.items():
+        assert await memory.entries() == models[name].entries()
+        assert await memory.nearest(z, 3) == models[name].nearest(z, 3)
+
+
+async def test_benchmarks_that_are_filled_at_once_do_not_meet(each_server) -> None:
+    async def fill(name: str) -> None:
+        memory = RedisMemory(each_server, name)
+        for number in range(30):
+            await memory.add(entry(f"{number:02}", number / 30, name))
+
+    await asyncio.gather(*(fill(name) for name in NAMES))
+    for name in NAMES:
+        kept = await RedisMemory(each_server, name).entries()
+        assert kept == tuple(entry(f"{number:02}", number / 30, name) for number in range(30))
+
+
+async def test_nearest_reads_a_few_entries_of_many(each_server) -> None:
+    memory = RedisMemory(each_server, "large")
     many = [entry(f"{number:05}", number / 5000) for number in range(5000)]
     await memory.add(*many)
-    before = (await valkey.info("stats"))["total_net_output_bytes"]
+    before = (await each_server.info("stats"))["total_net_output_bytes"]
     assert len(await memory.nearest(0.5, 4)) == 4
-    read = (await valkey.info("stats"))["total_net_output_bytes"] - before
+    read = (await each_server.info("stats"))["total_net_output_bytes"] - before
     assert read < sum(len(one.model_dump_json()) for one in many) / 50
