@@ -17,13 +17,14 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from benchfill.errors import BenchFillError, InputError, InterruptedRunError
 
 from .embedded import embedded_valkey
-from .keys import SCHEMA, SCHEMA_VERSION
+from .migrations import bring_up_to_date
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
 _OPTION = "BENCHFILL_REDIS_URL"
+PATIENCE = 3
 _MALFORMED = (
     "is not a URL like redis://user:password@host:6379/0 or unix:///path/to/socket; "
     "percent-encode special characters of the password."
@@ -36,8 +37,12 @@ _URL = re.compile(
 
 
 @asynccontextmanager
-async def connect(url: str | None, data_dir: Path) -> AsyncIterator[Redis]:
+async def connect(
+    url: str | None, data_dir: Path, *, patience: int = PATIENCE
+) -> AsyncIterator[Redis]:
     """Connect to the server of a URL or, without one, to the embedded server of a data folder.
+
+    A command that finds the server away is tried again `patience` times, at most a second apart.
 
     Raises
     ------
@@ -47,7 +52,7 @@ async def connect(url: str | None, data_dir: Path) -> AsyncIterator[Redis]:
         The server was lost while it was in use.
     """
     where = f"the embedded Valkey of {data_dir}" if url is None else f"Redis at {_address(url)}"
-    opened = embedded_valkey(data_dir) if url is None else _remote(url)
+    opened = embedded_valkey(data_dir) if url is None else _remote(url, patience)
     try:
         async with opened as redis:
             await _check(redis, where)
@@ -62,12 +67,20 @@ async def connect(url: str | None, data_dir: Path) -> AsyncIterator[Redis]:
 
 
 @asynccontextmanager
-async def _remote(url: str) -> AsyncIterator[Redis]:
+async def _remote(url: str, patience: int) -> AsyncIterator[Redis]:
     # All we send may be sent twice, so a server that restarts is simply asked again.
-    retry = Retry(ExponentialWithJitterBackoff(cap=1.0, base=0.1), retries=3)
+    retry = Retry(ExponentialWithJitterBackoff(cap=1.0, base=0.1), retries=patience)
+    # a connection over a socket file knows no such option
+    keepalive = {} if url.startswith("unix:") else {"socket_keepalive": True}
     try:
         pool = BlockingConnectionPool.from_url(
-            url, decode_responses=True, timeout=None, retry=retry, socket_connect_timeout=5
+            url,
+            decode_responses=True,
+            timeout=None,
+            retry=retry,
+            socket_connect_timeout=5,
+            socket_timeout=10,
+            **keepalive,
         )
     except ValueError:  # its text may repeat parts of the URL
         raise InputError(_MALFORMED, source=_OPTION) from None
@@ -77,18 +90,12 @@ async def _remote(url: str) -> AsyncIterator[Redis]:
 
 async def _check(redis: Redis, where: str) -> None:
     try:
-        await redis.set(SCHEMA, SCHEMA_VERSION, nx=True)
-        found = str(await redis.get(SCHEMA))
+        await bring_up_to_date(redis, where)
     except RedisError as error:
         raise InputError(
             f"{where} cannot be used ({_said(error)}); start it, or unset {_OPTION} to use the "
             "embedded one."
         ) from None
-    if found != str(SCHEMA_VERSION):
-        raise InputError(
-            f"{where} holds data of layout {found}, this version reads layout {SCHEMA_VERSION}; "
-            "use the version of BenchFill that wrote it, or another server or folder."
-        )
 
 
 def _address(url: str) -> str:

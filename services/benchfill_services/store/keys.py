@@ -2,6 +2,7 @@
 
 ================================  ==============================================================
 ``benchfill:schema``              string: version of this layout
+``benchfill:schema:lock``         string that expires: somebody migrates older data
 ``benchfill:memory:order:B``      sorted set: ids of benchmark B's items by z
 ``benchfill:memory:entries:B``    hash: item id -> memory entry (JSON)
 ``benchfill:rollouts``            hash: digest of the rollout's key -> rollout (JSON)
@@ -45,6 +46,7 @@ from __future__ import annotations
 
 SCHEMA_VERSION = 1
 SCHEMA = "benchfill:schema"
+SCHEMA_LOCK = "benchfill:schema:lock"
 ROLLOUTS = "benchfill:rollouts"
 JOB_SEQUENCE = "benchfill:jobs:sequence"
 JOBS = "benchfill:jobs:all"
