@@ -354,3 +354,24 @@ def try_to_read(folder: Path, content: bytes, threshold: float | None = None) ->
         return
     assert message.startswith(str(path))
     assert "\n" not in message
+
+
+def test_a_long_file_is_read_as_a_short_one(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, (3, 120_000)).astype(np.int8)
+    lines = [
+        f"model {j},item with a longer name {i},{one}"
+        for j, row in enumerate(y)
+        for i, one in enumerate(row)
+    ]
+    path = tmp_path / "long.csv"
+    path.write_text("\n".join([LONG, *lines]), encoding="utf-8")
+    assert path.stat().st_size > 1 << 23
+    read = read_responses(path)
+    assert read.models == ("model 0", "model 1", "model 2")
+    assert read.items[-1] == "item with a longer name 119999"
+    np.testing.assert_array_equal(read.correct, y)
+    path.write_text("\n".join([LONG, *lines, "model 2,item with a longer name 7,1"]))
+    with pytest.raises(InputError, match="'model 2' and item 'item with a longer name 7'") as bad:
+        read_responses(path)
+    assert bad.value.line == len(lines) + 2

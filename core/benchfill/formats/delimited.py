@@ -28,6 +28,7 @@ LONG_COLUMNS = (*LONG_REQUIRED, "n")
 TRUE, FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")
 MAX_CELLS = 1_000_000_000
 MAX_COUNT = 1_000_000_000
+_LONG_FILE = 1 << 23  # bytes
 
 
 def read_responses(path: str | Path, *, threshold: float | None = None) -> ResponseMatrix:
@@ -74,14 +75,14 @@ class _Long:
 
     def read(self) -> ResponseMatrix:
         counts: list[str] = [name for name in ("correct", "n") if name in self.table.header]
+        # the reader makes dictionaries slowly; made later they need an import, for long files only
+        names = dict.fromkeys(("model", "item"), TEXT if self.table.size > _LONG_FILE else NAMES)
         try:
-            rows = self.table.read(
-                {"model": NAMES, "item": NAMES} | {name: pa.int64() for name in counts}
-            )
+            rows = self.table.read(names | {name: pa.int64() for name in counts})
             numbers = {name: _filled(rows[name]) for name in counts}
         except pa.ArrowInvalid:
             # some cell is no integer: read text, so that scores, true/false and errors are seen
-            rows = self.table.read({"model": NAMES, "item": NAMES} | dict.fromkeys(counts, TEXT))
+            rows = self.table.read(names | dict.fromkeys(counts, TEXT))
             numbers = {name: self._parse(name, rows[name].to_pylist()) for name in counts}
         if not len(rows):
             raise self.table.no_data()
@@ -91,7 +92,10 @@ class _Long:
         return self._matrix(models, items, (j, i), (correct, n))
 
     def _codes(self, rows: pa.Table, name: str) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-        column = rows[name].unify_dictionaries().combine_chunks()
+        column = rows[name]
+        if column.type == TEXT:
+            column = column.dictionary_encode()
+        column = column.unify_dictionaries().combine_chunks()
         labels = tuple(column.dictionary.to_pylist())
         codes = np.from_dlpack(column.indices).astype(np.int64)
         for code, label in enumerate(labels):
@@ -159,20 +163,26 @@ class _Long:
                 "is a column swapped?"
             )
         cell = np.ravel_multi_index(place, shape)
-        order = np.argsort(cell, kind="stable")
-        again = np.flatnonzero(np.diff(cell[order]) == 0)
-        if len(again):
-            row = int(order[again + 1].min())
-            j, i = place[0][row], place[1][row]
-            raise self.table.error(
-                f"model {shown(models[j])} and item {shown(items[i])} stand on an earlier line "
-                "already; put repeated rollouts into one line with n.",
-                row,
-            )
         kind = _smallest(int(counts[1].max(initial=0)))
         correct, n = np.zeros(shape, kind), np.zeros(shape, kind)
+        correct.ravel()[cell] = 1
+        if np.count_nonzero(correct) < len(cell):
+            raise self._repeated(models, items, cell)
         correct.ravel()[cell], n.ravel()[cell] = counts[0], counts[1]
         return ResponseMatrix(models, items, correct, n)
+
+    def _repeated(
+        self, models: tuple[str, ...], items: tuple[str, ...], cell: NDArray[np.int64]
+    ) -> InputError:
+        order = np.argsort(cell, kind="stable")
+        again = np.flatnonzero(np.diff(cell[order]) == 0)
+        row = int(order[again + 1].min())
+        j, i = divmod(int(cell[row]), len(items))
+        return self.table.error(
+            f"model {shown(models[j])} and item {shown(items[i])} stand on an earlier line "
+            "already; put repeated rollouts into one line with n.",
+            row,
+        )
 
 
 class _Wide:

@@ -51,6 +51,11 @@ class Table:
         """Make an error about the header."""
         return InputError(message, source=str(self.path), line=self.header_line)
 
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return self.path.stat().st_size
+
     def no_data(self) -> InputError:
         """Make an error about a table without lines."""
         return self.error("has a header but no data line.")
