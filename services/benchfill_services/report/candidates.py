@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from benchfill.items import Item
+from benchfill_agents.calibrator import Calibration
 from benchfill_agents.memory import MemoryEntry
 from benchfill_agents.rewriter import Child
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from benchfill_agents.calibrator import Calibration
     from benchfill_agents.fill_report import FillReport, FillResult
 
     Transcripts = Mapping[str, Sequence[Mapping[str, Any]]]
@@ -82,6 +82,40 @@ def candidates_of(report: FillReport, transcripts: Transcripts) -> dict[str, lis
         fill.gap: [_candidate(fill, one, said) for one in fill.calibrations]
         for fill in report.fills
     }
+
+
+def measured_so_far(transcripts: Transcripts) -> dict[str, list[Candidate]]:
+    """Return the same of a fill that has no report yet, by what its agents have said."""
+    said = _Said()
+    measured: dict[str, dict[str, Calibration]] = {}
+    chosen: dict[str, str | None] = {}
+    for gap, messages in transcripts.items():
+        for message in messages:
+            said.note(gap, message)
+            if message["kind"] == "calibrationround":
+                content = message["content"]
+                chosen[gap] = content["chosen"]
+                measured.setdefault(gap, {}).update(
+                    (one["item"], Calibration.model_validate(one))
+                    for one in content["calibrations"]
+                )
+    return {
+        gap: [_known(gap, one, said, chosen=one.item == chosen[gap]) for one in by_item.values()]
+        for gap, by_item in measured.items()
+    }
+
+
+def _known(gap: str, calibration: Calibration, said: _Said, *, chosen: bool) -> Candidate:
+    child = said.children.get(calibration.item)
+    return Candidate(
+        gap=gap,
+        calibration=calibration,
+        chosen=chosen,
+        item=child.item if child else None,
+        child=child,
+        parent=said.parents.get(child.parent_id) if child else None,
+        round=said.rounds.get((gap, calibration.item)),
+    )
 
 
 def _candidate(fill: FillResult, calibration: Calibration, said: _Said) -> Candidate:

@@ -129,6 +129,11 @@ class RedisJobs:
         kept: Any = await self._redis.hgetall(keys.job(job_id))
         return _job(kept) if kept else None
 
+    async def made_with(self, idempotency_key: str) -> Job | None:
+        """Return the job that was made with an idempotency key, or None."""
+        job_id = await self._redis.hget(keys.IDEMPOTENCY, idempotency_key)
+        return None if job_id is None else await self.get(str(job_id))
+
     async def list(
         self,
         *,

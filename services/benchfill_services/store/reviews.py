@@ -13,7 +13,14 @@ if TYPE_CHECKING:
 
 Verdict = Literal["approve", "reject", "request_change"]
 Reason = Literal[
-    "fine", "wrong_answer", "ambiguous", "off_topic", "too_similar", "leaks_answer", "style", "other"
+    "fine",
+    "wrong_answer",
+    "ambiguous",
+    "off_topic",
+    "too_similar",
+    "leaks_answer",
+    "style",
+    "other",
 ]
 
 

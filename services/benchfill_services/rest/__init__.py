@@ -1,0 +1,1 @@
+"""The REST service, one file a resource."""

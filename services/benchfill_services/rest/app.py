@@ -1,0 +1,72 @@
+"""The application: its parts put together."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+from typing import TYPE_CHECKING
+
+from fastapi import APIRouter, FastAPI
+
+from ..store.connection import connect
+from . import (
+    benchmarks,
+    candidates,
+    diagnosis,
+    events,
+    exports,
+    fills,
+    health,
+    metrics,
+    pools,
+    reviews,
+    usage,
+)
+from .event_hub import running
+from .guarded_route import GuardedRoute
+from .metrics import Latency, RequestMetrics
+from .openapi import describe
+from .problem import add_handlers
+from .service import Service
+from .size_limit import SizeLimit
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from ..settings import Settings
+
+_RESOURCES = (benchmarks, exports, diagnosis, fills, events, candidates, reviews, pools, usage)
+
+
+def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
+    """Return the application; `anonymous` lets everybody do everything, for loopback only."""
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        url = settings.redis_url.get_secret_value() if settings.redis_url else None
+        async with connect(url, settings.data_dir) as redis:
+            app.state.service = Service.of(redis, settings, anonymous=anonymous)
+            async with running(app.state.service.hub):
+                yield
+
+    app = FastAPI(
+        title="BenchFill",
+        version=importlib.metadata.version("benchfill"),
+        summary="Find the holes in a benchmark's difficulty coverage and fill them.",
+        lifespan=lifespan,
+        docs_url=None,  # the pages would fetch their scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.state.measured = RequestMetrics()
+    v1 = APIRouter(prefix="/v1", route_class=GuardedRoute)
+    for resource in _RESOURCES:
+        v1.include_router(resource.router)
+    app.include_router(v1)
+    app.include_router(health.router)
+    app.include_router(metrics.router)
+    add_handlers(app)
+    describe(app)
+    app.add_middleware(SizeLimit, upload_bytes=settings.max_upload_bytes)
+    app.add_middleware(Latency, measured=app.state.measured)
+    return app

@@ -1,0 +1,174 @@
+"""Events of jobs for many listeners: one poller a process reads all streams that are watched.
+
+Listeners of a job share what the poller brings. One that falls behind what is kept in memory reads
+on from Redis, so a slow listener costs neither memory nor events.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+import structlog
+from redis.exceptions import RedisError
+
+from ..jobs.record import RESTING
+from ..store import keys
+from ..store.events import JobEvent, RedisEvents, event_of
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from redis.asyncio import Redis
+
+_KEPT = 200  # events of a job in memory
+_PAGE = 200
+_BLOCK_MS = 250  # also the longest wait until a new stream is watched
+_STATUS_SECONDS = 1.0
+_RETRY_SECONDS = 1.0
+_log = structlog.get_logger(__name__)
+
+
+def place_of(event_id: str) -> tuple[int, int]:
+    """Return an id of a stream as numbers, which order as the stream does."""
+    time, _, number = event_id.partition("-")
+    return int(time), int(number or 0)
+
+
+class _Channel:
+    """What is new of one job."""
+
+    def __init__(self, since: str) -> None:
+        self.listeners = 0
+        self.since = place_of(since)  # everything after this is in `events`
+        self.cursor = since
+        self.events: deque[JobEvent] = deque()
+        self.changed = asyncio.Event()
+        self.status: str | None = None
+        self.at_rest = 0  # how often in a row the job was seen at rest
+
+    def add(self, events: list[JobEvent]) -> None:
+        self.events.extend(events)
+        self.cursor = events[-1].id
+        while len(self.events) > _KEPT:
+            self.since = place_of(self.events.popleft().id)
+        self.wake()
+
+    def after(self, place: tuple[int, int]) -> list[JobEvent] | None:
+        """Return what came after a place; None when that is no longer all here."""
+        if place < self.since:
+            return None
+        return [event for event in self.events if place_of(event.id) > place]
+
+    def wake(self) -> None:
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+
+class EventHub:
+    """Watches the jobs that somebody listens to."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        self._channels: dict[str, _Channel] = {}
+        self._wanted = asyncio.Event()
+
+    @property
+    def watched(self) -> int:
+        """How many jobs are listened to."""
+        return len(self._channels)
+
+    async def follow(self, job_id: str, after: str) -> AsyncIterator[JobEvent]:
+        """Yield a job's events after an id, old and new, until the job rests and all are told."""
+        channel = await self._join(job_id)
+        events = RedisEvents(self._redis, job_id)
+        ended = False  # by what was told last
+        try:
+            while True:
+                changed = channel.changed
+                rested = channel.at_rest
+                batch = channel.after(place_of(after))
+                if batch is None:
+                    batch = await events.read(after, _PAGE)
+                    if not batch:  # trimmed away
+                        after = "{}-{}".format(*channel.since)
+                        continue
+                for event in batch:
+                    yield event
+                    after = event.id
+                    ended = event.data.get("status") in RESTING
+                if batch:
+                    continue
+                # without a last word, one more look: it may be on its way
+                if rested > (0 if ended else 1):
+                    return
+                await changed.wait()
+        finally:
+            channel.listeners -= 1
+            if channel.listeners == 0 and self._channels.get(job_id) is channel:
+                del self._channels[job_id]
+
+    async def _join(self, job_id: str) -> _Channel:
+        channel = self._channels.get(job_id)
+        if channel is None:
+            newest: Any = await self._redis.xrevrange(keys.job_events(job_id), count=1)
+            since = newest[0][0] if newest else "0-0"
+            # somebody else may have come meanwhile
+            channel = self._channels.setdefault(job_id, _Channel(since))
+            self._wanted.set()
+        channel.listeners += 1
+        return channel
+
+    async def run(self) -> None:
+        """Poll until cancelled; Redis may come and go."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._poll(self._read))
+            tasks.create_task(self._poll(self._look))
+
+    async def _poll(self, step: Any) -> None:
+        while True:
+            if not self._channels:
+                self._wanted.clear()
+                await self._wanted.wait()
+            try:
+                await step()
+            except RedisError as error:
+                _log.warning("events cannot be read", error=type(error).__name__)
+                await asyncio.sleep(_RETRY_SECONDS)
+
+    async def _read(self) -> None:
+        """Bring what is new in all streams."""
+        streams = {keys.job_events(job): (job, one) for job, one in self._channels.items()}
+        cursors: Any = {name: channel.cursor for name, (_, channel) in streams.items()}
+        replies: Any = await self._redis.xread(cursors, count=_PAGE, block=_BLOCK_MS)
+        for name, entries in replies or ():
+            channel = streams[name][1]
+            channel.add([event_of(event_id, fields) for event_id, fields in entries])
+
+    async def _look(self) -> None:
+        """See which of the jobs rest: then nothing more will come."""
+        watched = list(self._channels.items())
+        async with self._redis.pipeline(transaction=False) as pipe:
+            for job, _ in watched:
+                pipe.hget(keys.job(job), "status")
+            statuses = await pipe.execute()
+        for (_, channel), status in zip(watched, statuses, strict=True):
+            channel.status = status
+            channel.at_rest = channel.at_rest + 1 if status in RESTING or status is None else 0
+            if channel.at_rest:
+                channel.wake()
+        await asyncio.sleep(_STATUS_SECONDS)
+
+
+@contextlib.asynccontextmanager
+async def running(hub: EventHub) -> AsyncIterator[None]:
+    """Let a hub run."""
+    task = asyncio.create_task(hub.run())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task

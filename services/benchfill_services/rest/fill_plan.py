@@ -1,0 +1,179 @@
+"""What a fill would cost at most, what it may cost, and who would see what: before it is made."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, Field
+
+from benchfill_agents.anchors import ANCHORS
+from benchfill_agents.anchors import ROLLOUTS as ANCHOR_ROLLOUTS
+from benchfill_agents.calibrator.calibrator import FIXED_ROLLOUTS
+from benchfill_agents.calibrator.design import Design
+from benchfill_agents.pool.calls import load_litellm
+from benchfill_agents.retriever import PARENTS
+from benchfill_agents.team_agents import CHILDREN_PER_PARENT
+
+from ..jobs.record import FillBudget, FillSpec
+from ..store.keys import usage_job
+from ..store.usage import read_usage
+from .pool_files import provider_of, stays_here
+
+if TYPE_CHECKING:
+    from benchfill_agents.pool.config import Pool, PoolModel
+
+    from .service import Service
+
+_EARLIER = 20  # fills that an expectation rests on at most
+
+
+class ModelPrice(BaseModel):
+    """What a pool model costs, as litellm's price list says; null where it lists none."""
+
+    model: str
+    provider: str
+    usd_per_million_prompt_tokens: float | None
+    usd_per_million_completion_tokens: float | None
+
+
+class Provider(BaseModel):
+    """Who is asked, and so sees held-out items and the children written from them."""
+
+    provider: str
+    local: bool
+    models: list[str]
+    sees: str = Field(description="which held-out items it is sent")
+
+
+class FillPlan(BaseModel):
+    """What a dry run says."""
+
+    rollouts_at_most: int = Field(description="by the budget, or by rounds, children and models")
+    rollouts_expected: int | None = Field(
+        description="mean of earlier fills with this pool a gap, times the gaps; null without any"
+    )
+    usd_at_most: float | None = Field(
+        description="the budget, or 0 for a local pool; null: nothing bounds it"
+    )
+    usd_expected: float | None = Field(
+        description="mean of the same fills a gap; their unpriced answers count as free"
+    )
+    earlier_fills: int = Field(description="how many fills the expectations rest on")
+    gaps_at_most: int
+    providers: list[Provider]
+    prices: list[ModelPrice]
+
+
+async def plan_of(service: Service, spec: FillSpec, pool: Pool) -> FillPlan:
+    """Return the plan of a fill; nothing is asked of any model."""
+    gaps = len(spec.at) or spec.max_gaps
+    rollouts, dollars, earlier = await _earlier(service, spec)
+    at_most = rollouts_at_most(spec, len(pool.models))
+    expected = None if rollouts is None else min(round(rollouts * gaps), at_most)
+    usd_at_most = 0.0 if all(stays_here(model) for model in pool.models) else spec.budget.usd
+    usd = None if dollars is None else dollars * gaps
+    if usd is not None and usd_at_most is not None:
+        usd = min(usd, usd_at_most)
+    return FillPlan(
+        rollouts_at_most=at_most,
+        rollouts_expected=expected,
+        usd_at_most=usd_at_most,
+        usd_expected=usd,
+        earlier_fills=earlier,
+        gaps_at_most=gaps,
+        providers=providers_of(spec, pool),
+        prices=await asyncio.to_thread(_prices, pool),
+    )
+
+
+def rollouts_at_most(spec: FillSpec, models: int) -> int:
+    """Return how many rollouts a fill can use: anchors, then every child of every round."""
+    gaps = len(spec.at) or spec.max_gaps
+    # the last batch may begin one rollout short of the most
+    sequential = Design().most + Design().batch - 1
+    a_child = FIXED_ROLLOUTS * models if spec.calibration == "fixed" else sequential
+    children = gaps * spec.rounds * PARENTS * CHILDREN_PER_PARENT
+    most = children * a_child + (ANCHORS * ANCHOR_ROLLOUTS * models if spec.anchors else 0)
+    return most if spec.budget.rollouts is None else min(most, spec.budget.rollouts)
+
+
+def providers_of(spec: FillSpec, pool: Pool) -> list[Provider]:
+    """Return who is asked, and what is shown to each."""
+    asked: dict[str, list[PoolModel]] = {}
+    for model in pool.models:
+        asked.setdefault(provider_of(model), []).append(model)
+    return [
+        Provider(
+            provider=provider,
+            local=all(stays_here(model) for model in models),
+            models=[model.name for model in models],
+            sees=_seen(spec, models),
+        )
+        for provider, models in sorted(asked.items())
+    ]
+
+
+def _seen(spec: FillSpec, models: list[PoolModel]) -> str:
+    shown = ["every child that is measured"]
+    if spec.anchors:
+        shown.insert(0, f"up to {ANCHORS} anchor items of the benchmark")
+    writes = spec.rewriter == "llm" and any(
+        spec.writer in {None, model.name} and model.style == "chat" for model in models
+    )
+    if writes:
+        who = "if its model is the ablest, " if spec.writer is None else ""
+        shown.append(f"{who}the parents and references of each round, with their answers")
+    return "; ".join(shown)
+
+
+async def _earlier(service: Service, spec: FillSpec) -> tuple[float | None, float | None, int]:
+    """Return rollouts and dollars a gap of earlier completed fills with this pool, and how many."""
+    rollouts, dollars = [], []
+    found, _ = await service.jobs.list(limit=5 * _EARLIER, status="completed")
+    for job in found:
+        if not isinstance(job.spec, FillSpec) or job.spec.pool != spec.pool:
+            continue
+        report: Any = await service.jobs.result(job.id)
+        if not report or not report.get("fills"):
+            continue
+        gaps = len(report["fills"])
+        used = await read_usage(service.redis, usage_job(job.id))
+        rollouts.append(report["rollouts_total"] / gaps)
+        dollars.append(sum(one.cost for one in used) / gaps)
+        if len(rollouts) == _EARLIER:
+            break
+    if not rollouts:
+        return None, None, 0
+    return sum(rollouts) / len(rollouts), sum(dollars) / len(dollars), len(rollouts)
+
+
+def _prices(pool: Pool) -> list[ModelPrice]:
+    listed: dict[str, Any] = load_litellm().model_cost
+    return [
+        ModelPrice(
+            model=model.name,
+            provider=provider_of(model),
+            usd_per_million_prompt_tokens=_price(listed, model, "input_cost_per_token"),
+            usd_per_million_completion_tokens=_price(listed, model, "output_cost_per_token"),
+        )
+        for model in pool.models
+    ]
+
+
+def _price(listed: dict[str, Any], model: PoolModel, what: str) -> float | None:
+    if stays_here(model):
+        return 0.0
+    _, _, bare = model.model.rpartition("/")
+    for name in (model.model, model.litellm_id, bare):
+        price = listed.get(name, {}).get(what)
+        if price is not None:
+            return float(price) * 1e6
+    return None
+
+
+def lower_than(new: FillBudget, old: FillBudget) -> list[str]:
+    """Return the amounts that a budget would lower."""
+    names = ("rollouts", "tokens", "usd")
+    pairs = ((name, getattr(new, name), getattr(old, name)) for name in names)
+    return [name for name, now, then in pairs if now is not None and (then is None or now < then)]

@@ -1,0 +1,78 @@
+"""The pools of the service: YAML files in one folder, a pool's id is its file's stem."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from benchfill.errors import InputError
+from benchfill_agents.pool.config import LOCAL, read_pool
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from benchfill_agents.pool.config import Pool, PoolModel
+
+POOL_ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$"
+_ID = re.compile(POOL_ID)
+_SUFFIX = ".yaml"
+_LOOPBACK = {"localhost", "::1"}
+
+
+class PoolFiles:
+    """Reads them anew each time, so that a changed file counts at once."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+
+    def ids(self) -> list[str]:
+        """Return the ids of all pools, in alphabetical order."""
+        if self._folder is None or not self._folder.is_dir():
+            return []
+        return sorted(
+            {
+                path.stem
+                for path in self._folder.iterdir()
+                if path.suffix == _SUFFIX and _ID.fullmatch(path.stem) and path.is_file()
+            }
+        )
+
+    def read(self, pool: str) -> Pool | None:
+        """Return a pool; None when there is none of this id. Blocks.
+
+        Raises
+        ------
+        InputError
+            Its file cannot be used. The text names no path of the server.
+        """
+        if self._folder is None or not _ID.fullmatch(pool):
+            return None
+        path = self._folder / f"{pool}{_SUFFIX}"
+        if not path.is_file():
+            return None
+        try:
+            return read_pool(path)
+        except InputError:
+            raise InputError(
+                f"the file of pool {pool} cannot be used; `benchfill serve` says why when it "
+                "starts."
+            ) from None
+
+
+def provider_of(model: PoolModel) -> str:
+    """Name who answers for a model: the host it is asked at, else litellm's provider."""
+    if model.api_base == LOCAL:
+        return LOCAL
+    if model.api_base is not None:
+        return urlsplit(model.api_base).hostname or "unknown"
+    provider, slash, _ = model.litellm_id.partition("/")
+    return provider.removeprefix("text-completion-") if slash else "openai"
+
+
+def stays_here(model: PoolModel) -> bool:
+    """Whether what the model is asked stays on this machine."""
+    provider = provider_of(model)
+    if model.api_base is None:
+        return False
+    return provider in {LOCAL, *_LOOPBACK} or provider.startswith("127.")
