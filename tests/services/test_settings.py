@@ -8,6 +8,7 @@ import platformdirs
 import pytest
 from pydantic import ValidationError
 
+from benchfill.errors import InputError
 from benchfill_services.settings import Settings
 
 
@@ -31,3 +32,22 @@ def test_variables_are_read_and_the_url_is_not_shown(monkeypatch) -> None:
 def test_settings_do_not_change() -> None:
     with pytest.raises(ValidationError, match="frozen"):
         Settings().data_dir = Path("/elsewhere")
+
+
+def test_a_value_that_cannot_be_used_is_named_without_being_shown(monkeypatch) -> None:
+    monkeypatch.setenv("BENCHFILL_LOG_FORMAT", "secret")
+    with pytest.raises(InputError, match=r"BENCHFILL_LOG_FORMAT: .*'json' or 'console'") as caught:
+        Settings()
+    assert "secret" not in caught.value.message
+    monkeypatch.setenv("BENCHFILL_LOG_FORMAT", "JSON")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "secret")
+    with pytest.raises(InputError, match="OTEL_EXPORTER_OTLP_ENDPOINT: ") as caught:
+        Settings()
+    assert "secret" not in caught.value.message.removeprefix("OTEL_EXPORTER_OTLP_ENDPOINT")
+
+
+def test_empty_variables_count_as_missing(monkeypatch) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "")
+    monkeypatch.setenv("BENCHFILL_LOG_LEVEL", "")
+    settings = Settings()
+    assert (settings.otlp_endpoint, settings.log_level) == (None, "info")

@@ -1,0 +1,118 @@
+"""Spans reach a real collector, across processes; without an endpoint nothing happens."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from benchfill.errors import InputError
+from benchfill_services.observability import traces
+from benchfill_services.observability.traces import (
+    end_traces,
+    inject,
+    setup_traces,
+    span,
+    trace_requests,
+)
+from benchfill_services.settings import Settings
+from support.trace_collector import TraceCollector
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# what a worker does, in a process of its own
+WORKER = """
+import json, sys
+from benchfill_services.observability.traces import end_traces, setup_traces, span
+from benchfill_services.settings import Settings
+assert setup_traces("benchfill-worker", Settings())
+with span("job", carrier=json.loads(sys.argv[1]), job="job-1"):
+    with span("model call", model="tiny", tokens=12):
+        pass
+end_traces()
+"""
+
+
+@pytest.fixture
+def collector(monkeypatch) -> Iterator[TraceCollector]:
+    with TraceCollector() as running:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", running.endpoint)
+        yield running
+        end_traces()
+
+
+async def test_a_trace_goes_from_the_request_over_the_job_to_the_model_call(collector) -> None:
+    assert setup_traces("benchfill-api", Settings())
+    app = FastAPI()
+    trace_requests(app)
+    kept: dict[str, str] = {}
+
+    @app.post("/v1/fills")
+    async def create() -> None:
+        kept.update(inject())
+
+    @app.get("/healthz")
+    async def healthy() -> None:
+        pass
+
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://api") as client:
+        await client.get("/healthz")
+        await client.post("/v1/fills")
+    end_traces()
+    message = f'{{"traceparent": "{kept["traceparent"]}"}}'
+    worker = await asyncio.create_subprocess_exec(sys.executable, "-c", WORKER, message)
+    assert await worker.wait() == 0
+    spans = collector.spans()
+    assert len(spans) == 3
+    request, job, call = spans["POST /v1/fills"], spans["job"], spans["model call"]
+    assert request.trace_id == job.trace_id == call.trace_id
+    assert call.parent_span_id == job.span_id
+    assert job.parent_span_id.hex() == kept["traceparent"].split("-")[2]
+    values = {pair.key: pair.value for pair in call.attributes}
+    assert (values["model"].string_value, values["tokens"].int_value) == ("tiny", 12)
+    assert call.start_time_unix_nano <= call.end_time_unix_nano <= job.end_time_unix_nano
+
+
+def test_without_an_endpoint_nothing_is_traced_and_nothing_imported(monkeypatch) -> None:
+    monkeypatch.delenv("OTEL_EXPORTER_OTLP_ENDPOINT", raising=False)
+    code = f"""
+import sys
+{WORKER.replace("assert setup", "assert not setup")}
+assert "opentelemetry" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code, "{}"], check=True, timeout=60)
+    assert inject() == {}
+
+
+def test_an_endpoint_without_the_extra_is_an_error_that_says_so(collector, monkeypatch) -> None:
+    monkeypatch.delitem(sys.modules, f"{traces.__package__}.otlp", raising=False)
+    monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace", None)
+    with pytest.raises(InputError, match=r"benchfill\[telemetry\]"):
+        setup_traces("test", Settings())
+
+
+def test_an_error_inside_a_span_comes_out_and_is_noted_by_its_kind(collector) -> None:
+    setup_traces("test", Settings())
+    with pytest.raises(KeyError), span("step"):
+        raise KeyError("canary")
+    end_traces()
+    assert collector.spans()["step"].status.message == "KeyError"
+    assert not any(b"canary" in body for body in collector.bodies)
+
+
+def test_a_collector_that_is_away_hinders_nobody(monkeypatch) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
+    setup_traces("test", Settings())
+    with span("step"):
+        pass
+    began = time.monotonic()
+    end_traces()
+    assert time.monotonic() - began < 10
