@@ -47,9 +47,11 @@ def draw_difficulties(
     most a third of its standard deviation wide; at most 1e-6 of any mass lies in the end cells.
     """
     b = np.empty((len(draws), len(patterns.row)))
+    # row after row, so that a search stays where the one before it was
+    order = np.argsort(patterns.row, kind="stable")
     for part, windows, mass in _masses(patterns, draws):
-        uniform = rng.random((2, len(mass), len(patterns.row)))
-        b[part] = _invert(windows, mass, patterns.row, uniform)
+        uniform = rng.random((2, len(mass), len(patterns.row)))[..., order]
+        b[part, order] = _invert(windows, mass, patterns.row[order], uniform)
     return b
 
 
