@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from .model import ResponseCurves
 
 END_MASS = 1e-6
-_CHUNK = 1 << 20  # floats of scratch memory in the Hessian
+_PAIRS, _ROWS = 2048, 256  # of parameters and of rows, whose products are held at a time
 _CACHED = 1 << 15  # floats that a processor's cache holds
+_NEGLIGIBLE = 1e-18  # mass of a cell
 _FEW = 8  # kinds of rows whose scores are multiplied one by one
 
 
@@ -176,6 +177,9 @@ class CollapsedPosterior:
         gradient is the sum of E[u] over the items and the Hessian of E[u u'] - E[u] E[u]' + E[du].
         """
         total, mass = self.conditional(at, grid) if known is None else known[1:]
+        occupied = np.flatnonzero(mass.max(0) > _NEGLIGIBLE)
+        kept = slice(occupied[0], occupied[-1] + 1)
+        grid, mass = grid[kept], mass[:, kept]
         weight, j = self.patterns.weight, len(at.theta)
         away = (grid - at.mu_b) / at.s_b
         hyper = np.stack([away / at.s_b, away**2 - 1])
@@ -272,13 +276,17 @@ class GuessClass:
         hyper: NDArray[np.float64],
     ) -> NDArray[np.float64]:
         """Sum the products of the scores over a weighted mass (R, G); shape (J+2, J+2)."""
-        order = np.argsort(self.alike, kind="stable")
-        starts = np.searchsorted(self.alike[order], np.arange(len(self.alike_q)))
-        held = np.add.reduceat(weighted[order], starts, axis=0)
+        held, alike_p, alike_q = weighted, self.alike_p, self.alike_q
+        if 2 * len(alike_q) < len(weighted):
+            order = np.argsort(self.alike, kind="stable")
+            starts = np.searchsorted(self.alike[order], np.arange(len(alike_q)))
+            held = np.add.reduceat(weighted[order], starts, axis=0)
+        else:
+            alike_p, alike_q = alike_p[self.alike], alike_q[self.alike]
         models = np.arange(self.n.shape[1])
-        kinds, slopes, owner = [self.alike_q], [curves.d_log_q], [models]
+        kinds, slopes, owner = [alike_q], [curves.d_log_q], [models]
         if self.guessing > 0:
-            kinds.append(self.alike_p)
+            kinds.append(alike_p)
             slopes.append(curves.d_log_p)
             owner.append(models)
         full = _products(
@@ -316,12 +324,18 @@ def _products(
             u = kind[:, None] * slopes
             products += (u * mass) @ u.T
         return products
-    size = max(1, _CHUNK // width)
-    for start in range(0, len(kinds), size):
-        part, mass = kinds[start : start + size], held[start : start + size].T
-        for v in range(width):
-            both = mass @ (part[:, v:] * part[:, v, None])
-            products[v, v:] += slopes[v] @ (both * slopes[v:].T)
+    by_entry = np.ascontiguousarray(kinds.T)
+    size = max(1, _PAIRS // width)
+    for first in range(0, width, size):
+        entries = range(first, min(first + size, width))
+        both = np.zeros((sum(width - v for v in entries), held.shape[1]))
+        for start in range(0, len(kinds), _ROWS):
+            part = by_entry[:, start : start + _ROWS]
+            pairs = np.concatenate([part[v] * part[v:] for v in entries])
+            both += pairs @ held[start : start + _ROWS]
+        ends = np.cumsum([width - v for v in entries])[:-1]
+        for v, summed in zip(entries, np.split(both, ends), strict=True):
+            products[v, v:] = (summed * slopes[v:]) @ slopes[v]
     upper = np.triu(products, 1)
     return products + upper.T
 
