@@ -19,7 +19,8 @@ import typer
 
 from benchfill.errors import BenchFillError, InputError, InterruptedRunError
 
-from ..settings import Settings
+from ..observability.redaction import Redactor
+from ..settings import Settings, environment_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -115,7 +116,9 @@ def _unexpected(error: Exception) -> BenchFillError:
     path = Settings().data_dir / name
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
+        said = "".join(traceback.format_exception(error))
+        # the file is meant to be passed on
+        path.write_text(Redactor(environment_secrets()).text(said), encoding="utf-8")
     return BenchFillError(
         f"something went wrong inside BenchFill ({type(error).__name__}); this is a bug, "
         f"please report it with {path}."
