@@ -15,6 +15,8 @@ from pydantic import SecretStr
 
 from benchfill_services.rest.app import create_app
 from benchfill_services.settings import Settings
+from benchfill_services.store.api_keys import ROLES, RedisApiKeys
+from benchfill_services.store.embedded import client_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,6 +58,20 @@ class RestService:
         return httpx.Client(base_url=self.base, headers=headers, timeout=30, **options)
 
 
+async def make_keys(valkey_socket: Path) -> dict[str, str]:
+    """Make a key of each role, and one that is revoked."""
+    made = {}
+    async with client_of(valkey_socket) as redis:
+        store = RedisApiKeys(redis)
+        for role in ROLES:
+            _, secret = await store.create(role, rate_per_minute=100_000)
+            made[role] = secret.get_secret_value()
+        key, secret = await store.create("admin")
+        await store.revoke(key.id)
+        made["revoked"] = secret.get_secret_value()
+    return made
+
+
 def pools_folder(folder: Path) -> Path:
     """Write pool files: `here` stays on this machine, `away` does not, `broken` is none."""
     folder.mkdir(exist_ok=True)
@@ -88,7 +104,7 @@ def serving(settings: Settings, *, anonymous: bool = False) -> Iterator[RestServ
         time.sleep(0.01)
     assert server.started
     try:
-        yield RestService(app, "http://127.0.0.1:{}".format(listening.getsockname()[1]))
+        yield RestService(app, f"http://127.0.0.1:{listening.getsockname()[1]}")
     finally:
         server.should_exit = True
         thread.join(10)

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchfill_services.store.api_keys import ROLES, RedisApiKeys
-from support.rest_service import ITEMS, RESPONSES, RestService, serving, settings_of
+from support.rest_service import ITEMS, RESPONSES, RestService, make_keys, serving, settings_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -20,12 +19,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 async def rest(valkey: Redis, valkey_socket: Path, tmp_path: Path) -> AsyncIterator[RestService]:
     with serving(settings_of(valkey_socket, tmp_path)) as service:
-        for role in ROLES:
-            _, secret = await RedisApiKeys(valkey).create(role, rate_per_minute=100_000)
-            service.keys[role] = secret.get_secret_value()
-        key, secret = await RedisApiKeys(valkey).create("admin")
-        await RedisApiKeys(valkey).revoke(key.id)
-        service.keys["revoked"] = secret.get_secret_value()
+        service.keys |= await make_keys(valkey_socket)
         yield service
 
 
