@@ -62,6 +62,7 @@ class RedisServer:
             "appendonly": "yes",
             "appendfsync": "always",
             "save": "",
+            "repl-diskless-sync-delay": "0",  # so that a dump is not waited for
             "logfile": str(self.folder / "redis.log"),
         }
         words = [word for name, value in options.items() for word in (f"--{name}", value)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import time
@@ -11,6 +12,7 @@ import pytest
 from benchfill.errors import BenchFillError, InputError, InterruptedRunError
 from benchfill_services.store.connection import connect
 from benchfill_services.store.keys import SCHEMA, SCHEMA_VERSION
+from support.redis_server import RedisServer
 
 
 async def test_without_a_url_the_embedded_server_is_used(tmp_path) -> None:
@@ -86,3 +88,25 @@ async def test_a_command_that_is_refused_is_one_of_our_errors(
 
     with pytest.raises(BenchFillError, match=r"refused a command .WRONGTYPE"):
         await misuse_it()
+
+
+async def test_a_server_that_was_killed_and_comes_back_is_asked_again(tmp_path) -> None:
+    with RedisServer(tmp_path / "redis") as server:
+        async with connect(server.url, tmp_path, patience=30) as redis:
+            await redis.set("key", "kept")
+            server.kill()
+            asked = asyncio.create_task(redis.get("key"))
+            await asyncio.sleep(0.1)
+            await asyncio.to_thread(server.start)
+            assert await asked == "kept"
+
+
+async def test_a_server_that_does_not_come_back_is_an_interruption(tmp_path) -> None:
+    async def lose_it() -> None:
+        with RedisServer(tmp_path / "redis") as server:
+            async with connect(server.url, tmp_path) as redis:
+                server.kill()
+                await redis.get("key")
+
+    with pytest.raises(InterruptedRunError, match="run the same command again"):
+        await lose_it()
