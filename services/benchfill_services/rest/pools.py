@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path
 from pydantic import BaseModel, Field
 
 from benchfill.errors import InputError
-from benchfill_agents.pool.calls import Caller, CallError
+from benchfill_agents.pool.calls import Caller, CallError, load_litellm
 from benchfill_agents.pool.config import LOCAL
 from benchfill_agents.pool.local import model_file
 from benchfill_agents.pool.prompting import Message, SolvePrompt
@@ -85,6 +85,7 @@ async def get_pool(pool: PoolId, service: ServiceDep) -> PoolView:
 async def check_pool(pool: PoolId, service: ServiceDep) -> PoolHealth:
     """Call each model once, for a few tokens."""
     found = await pool_of(service, pool)
+    await asyncio.to_thread(load_litellm)  # its import takes seconds
     places = asyncio.Semaphore(_AT_ONCE)
     caller = Caller()
 

@@ -52,8 +52,8 @@ class Problem(BaseModel):
     errors: list[FieldError] = Field([], description="the fields at fault, where there are any")
 
 
-class ProblemError(Exception):
-    """An error of the service itself."""
+class ProblemError(HTTPException):
+    """An error of the service itself; FastAPI passes on what is raised while it reads a body."""
 
     def __init__(
         self,
@@ -64,21 +64,20 @@ class ProblemError(Exception):
         errors: Sequence[FieldError] = (),
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(detail)
-        self.status, self.kind, self.detail = status, kind, detail
-        self.errors, self.headers = errors, dict(headers or {})
+        super().__init__(status, detail, dict(headers or {}))
+        self.kind, self.errors = kind, errors
 
     def response(self) -> JSONResponse:
         """Return what is sent."""
         problem = Problem(
             type=f"urn:benchfill:problem:{self.kind}",
-            title=HTTPStatus(self.status).phrase,
-            status=self.status,
+            title=HTTPStatus(self.status_code).phrase,
+            status=self.status_code,
             detail=self.detail,
             errors=list(self.errors)[:_MOST_ERRORS],
         )
         return JSONResponse(
-            problem.model_dump(), self.status, headers=self.headers, media_type=MEDIA_TYPE
+            problem.model_dump(), self.status_code, headers=self.headers, media_type=MEDIA_TYPE
         )
 
 
