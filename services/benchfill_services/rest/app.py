@@ -9,26 +9,24 @@ from typing import TYPE_CHECKING
 from fastapi import APIRouter, FastAPI
 
 from ..store.connection import connect
-from . import (
-    benchmarks,
-    candidates,
-    diagnosis,
-    events,
-    exports,
-    fills,
-    health,
-    metrics,
-    pools,
-    reviews,
-    usage,
-)
+from .benchmarks import router as benchmarks
+from .candidates import router as candidates
+from .diagnosis import router as diagnosis
 from .event_hub import running
+from .events import router as events
+from .exports import router as exports
+from .fills import router as fills
 from .guarded_route import GuardedRoute
+from .health import router as health
 from .metrics import Latency, RequestMetrics
+from .metrics import router as metrics
 from .openapi import describe
+from .pools import router as pools
 from .problem import add_handlers
+from .reviews import router as reviews
 from .service import Service
 from .size_limit import SizeLimit
+from .usage import router as usage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -61,10 +59,10 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
     app.state.measured = RequestMetrics()
     v1 = APIRouter(prefix="/v1", route_class=GuardedRoute)
     for resource in _RESOURCES:
-        v1.include_router(resource.router)
+        v1.include_router(resource)
     app.include_router(v1)
-    app.include_router(health.router)
-    app.include_router(metrics.router)
+    app.include_router(health)
+    app.include_router(metrics)
     add_handlers(app)
     describe(app)
     app.add_middleware(SizeLimit, upload_bytes=settings.max_upload_bytes)
