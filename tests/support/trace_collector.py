@@ -54,13 +54,17 @@ class TraceCollector:
 
     def spans(self) -> dict[str, Span]:
         """Return the spans by name; no two may share one."""
-        found = [
+        found = self.all_spans()
+        by_name = {span.name: span for span in found}
+        assert len(by_name) == len(found), "spans share a name"
+        return by_name
+
+    def all_spans(self) -> list[Span]:
+        """Return all spans, in the order in which they came."""
+        return [
             span
             for body in self.bodies
             for resource in ExportTraceServiceRequest.FromString(body).resource_spans
             for scope in resource.scope_spans
             for span in scope.spans
         ]
-        by_name = {span.name: span for span in found}
-        assert len(by_name) == len(found), "spans share a name"
-        return by_name

@@ -16,6 +16,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from datetime import datetime
 
     from .redaction import Redactor
 
@@ -66,6 +67,22 @@ class Tracing:
             except BaseException as error:
                 current.set_status(Status(StatusCode.ERROR, type(error).__name__))
                 raise
+
+    def past_span(
+        self,
+        name: str,
+        times: tuple[datetime, datetime],
+        error: str | None,
+        attributes: dict[str, Any],
+    ) -> None:
+        """Note what was done between two times."""
+        began, ended = (int(moment.timestamp() * 1e9) for moment in times)
+        noted = self._provider.get_tracer("benchfill").start_span(
+            name, attributes=self._redactor.value(attributes), start_time=began
+        )
+        if error is not None:
+            noted.set_status(Status(StatusCode.ERROR, error))
+        noted.end(ended)
 
     def inject(self) -> dict[str, str]:
         """Return the current trace for a message."""

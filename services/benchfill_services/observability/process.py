@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def observed(service_name: str, settings: Settings) -> Iterator[None]:
+def observed(
+    service_name: str, settings: Settings, *, calls_models: bool = False
+) -> Iterator[None]:
     """Log and trace under a name, as the settings say, until the process ends.
 
     Raises
@@ -24,7 +27,9 @@ def observed(service_name: str, settings: Settings) -> Iterator[None]:
         Traces are wanted and the extra `telemetry` is not installed.
     """
     setup_logs(settings)
-    setup_traces(service_name, settings)
+    if setup_traces(service_name, settings) and calls_models:
+        # litellm takes seconds to import: only for who traces, and has calls to trace
+        importlib.import_module(".model_calls", __package__).trace_model_calls()
     try:
         yield
     finally:

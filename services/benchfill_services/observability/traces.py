@@ -18,6 +18,7 @@ from .redaction import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from datetime import datetime
 
     from structlog.typing import EventDict
 
@@ -85,6 +86,20 @@ def span(
     known = {key: value for key, value in attributes.items() if value is not None}
     with _Process.tracing.span(name, carrier, known):
         yield
+
+
+def past_span(
+    name: str,
+    began: datetime,
+    ended: datetime,
+    *,
+    error: str | None = None,
+    **attributes: str | float | None,
+) -> None:
+    """Note what was done before; `error` is the name of a class."""
+    if _Process.tracing is not None:
+        known = {key: value for key, value in attributes.items() if value is not None}
+        _Process.tracing.past_span(name, (began, ended), error, known)
 
 
 def inject() -> dict[str, str]:

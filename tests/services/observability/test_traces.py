@@ -22,6 +22,7 @@ from benchfill_services.observability.traces import (
     trace_requests,
 )
 from benchfill_services.settings import Settings
+from support.openai_api import Reply
 from support.trace_collector import TraceCollector
 
 if TYPE_CHECKING:
@@ -116,3 +117,56 @@ def test_a_collector_that_is_away_hinders_nobody(monkeypatch) -> None:
     began = time.monotonic()
     end_traces()
     assert time.monotonic() - began < 10
+
+
+# what a job does: two calls, of which one fails, each job in a loop of its own
+CALLS = """
+import asyncio, sys
+from benchfill_services.observability.process import observed
+from benchfill_services.observability.traces import span
+from benchfill_services.settings import Settings
+
+async def job():
+    with span("job"):
+        for model in ("openai/good", "openai/bad"):
+            try:
+                await litellm.acompletion(
+                    model=model, api_base=sys.argv[1], api_key="canary", max_retries=0,
+                    messages=[{"role": "user", "content": "1 + 1 = canary"}],
+                )
+            except litellm.InternalServerError:
+                pass
+        await asyncio.sleep(0.5)
+
+with observed("benchfill-worker", Settings(), calls_models=True):
+    import litellm
+    litellm.suppress_debug_info = True
+    asyncio.run(job())
+"""
+
+
+def test_calls_of_models_are_spans_inside_their_job(collector, scripted_server) -> None:
+    def answer(request) -> Reply:
+        return Reply(status=500) if request.model == "bad" else Reply(text="2")
+
+    scripted_server.script(answer)
+    ended = subprocess.run(
+        [sys.executable, "-c", CALLS, scripted_server.url],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert (ended.returncode, ended.stdout) == (0, ""), ended.stderr
+    assert "cost_map" not in ended.stderr, "litellm went to the network"
+    found = collector.all_spans()
+    (job,) = [one for one in found if one.name == "job"]
+    calls = [one for one in found if one.name == "model call"]
+    values = [{pair.key: pair.value for pair in call.attributes} for call in calls]
+    assert [value["model"].string_value for value in values] == ["good", "bad"]
+    assert {call.parent_span_id for call in calls} == {job.span_id}
+    assert values[0]["completion_tokens"].int_value > 0
+    assert calls[0].status.message == ""
+    assert calls[1].status.message.endswith("Error")
+    assert all(job.start_time_unix_nano <= one.start_time_unix_nano for one in calls)
+    assert not any(b"canary" in body for body in collector.bodies)
