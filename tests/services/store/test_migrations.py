@@ -7,8 +7,10 @@ import time
 
 import pytest
 from redis.exceptions import LockError
+from typer.testing import CliRunner
 
 from benchfill.errors import InputError
+from benchfill_services.cli import app
 from benchfill_services.store import migrations
 from benchfill_services.store.keys import SCHEMA, SCHEMA_LOCK, SCHEMA_VERSION
 from benchfill_services.store.migrations import MIGRATIONS, bring_up_to_date
@@ -142,3 +144,15 @@ async def test_data_that_are_too_old_are_refused_and_left_alone(each_server) -> 
         await bring_up_to_date(each_server, WHERE, version=2, migrations={1: double_costs})
     assert await each_server.get(SCHEMA) == "0"
     assert await each_server.hgetall("answers") == {"cost": "21"}
+
+
+async def test_a_command_on_newer_data_ends_with_2_and_one_sentence(
+    valkey, valkey_socket, monkeypatch
+) -> None:
+    await valkey.set(SCHEMA, "999")
+    monkeypatch.setenv("BENCHFILL_REDIS_URL", f"unix://{valkey_socket}")
+    ended = await asyncio.to_thread(CliRunner().invoke, app, ["keys", "list"])
+    assert ended.exit_code == 2
+    assert ended.stderr.startswith("Error: Redis at ")
+    assert "layout 999" in ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
