@@ -17,12 +17,14 @@ from benchfill_services.rest.app import create_app
 from benchfill_services.settings import Settings
 from benchfill_services.store.api_keys import ROLES, RedisApiKeys
 from benchfill_services.store.embedded import client_of
+from benchfill_services.store.jobs import JobLease
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from fastapi import FastAPI
+    from redis.asyncio import Redis
 
 ITEMS = b"".join(
     b'{"id": "i%d", "question": "%d + 1?", "answer": "%d"}\n' % (k, k, k + 1) for k in range(6)
@@ -109,3 +111,12 @@ def serving(settings: Settings, *, anonymous: bool = False) -> Iterator[RestServ
         server.should_exit = True
         thread.join(10)
         listening.close()
+
+
+async def rest_at(valkey: Redis, job: str, status: str, result: dict | None = None) -> None:
+    """Do what a worker does at the end of a job."""
+    lease = await JobLease.acquire(valkey, job, 10_000)
+    assert lease is not None
+    await lease.update({}, status="running", expected=("queued",))
+    await lease.finish(status, result, "")
+    await lease.release()

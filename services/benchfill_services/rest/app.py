@@ -6,7 +6,7 @@ import contextlib
 import importlib.metadata
 from typing import TYPE_CHECKING
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 
 from ..store.connection import connect
 from .benchmarks import router as benchmarks
@@ -16,7 +16,6 @@ from .event_hub import running
 from .events import router as events
 from .exports import router as exports
 from .fills import router as fills
-from .guarded_route import GuardedRoute
 from .health import router as health
 from .metrics import Latency, RequestMetrics
 from .metrics import router as metrics
@@ -33,7 +32,11 @@ if TYPE_CHECKING:
 
     from ..settings import Settings
 
-_RESOURCES = (benchmarks, exports, diagnosis, fills, events, candidates, reviews, pools, usage)
+_ROUTERS = (
+    *(benchmarks, exports, diagnosis),
+    *(fills, events, candidates, reviews),
+    *(pools, usage, health, metrics),
+)
 
 
 def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
@@ -57,12 +60,8 @@ def create_app(settings: Settings, *, anonymous: bool = False) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.measured = RequestMetrics()
-    v1 = APIRouter(prefix="/v1", route_class=GuardedRoute)
-    for resource in _RESOURCES:
-        v1.include_router(resource)
-    app.include_router(v1)
-    app.include_router(health)
-    app.include_router(metrics)
+    for router in _ROUTERS:
+        app.include_router(router)
     add_handlers(app)
     describe(app)
     app.add_middleware(SizeLimit, upload_bytes=settings.max_upload_bytes)

@@ -21,7 +21,7 @@ from .pagination import Before, Limit, Page, page
 from .problem import ProblemError
 from .service import ServiceDep
 
-router = APIRouter(prefix="/benchmarks", tags=["benchmarks"], route_class=GuardedRoute)
+router = APIRouter(prefix="/v1/benchmarks", tags=["benchmarks"], route_class=GuardedRoute)
 BenchmarkId = Annotated[str, Path(pattern=SLUG)]
 VersionNumber = Annotated[int, Path(ge=1, le=10**9)]
 

@@ -26,7 +26,7 @@ from .service import ServiceDep
 if TYPE_CHECKING:
     from .service import Service
 
-router = APIRouter(prefix="/candidates", tags=["candidates"], route_class=GuardedRoute)
+router = APIRouter(prefix="/v1/candidates", tags=["candidates"], route_class=GuardedRoute)
 CandidateId = Annotated[
     str,
     Path(pattern=r"^[0-9a-f]{32}\.gap-[0-9]{1,4}\.[0-9a-f]{16}$", description="fill, gap and item"),

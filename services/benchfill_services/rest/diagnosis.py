@@ -20,7 +20,7 @@ from .guarded_route import GuardedRoute, needs
 from .problem import ProblemError
 from .service import Service, ServiceDep
 
-router = APIRouter(prefix="/benchmarks", tags=["benchmarks"], route_class=GuardedRoute)
+router = APIRouter(prefix="/v1/benchmarks", tags=["benchmarks"], route_class=GuardedRoute)
 Engine = Annotated[
     Literal["mcmc", "map"], Query(description="mcmc samples; map is fast, with rougher intervals")
 ]

@@ -14,7 +14,7 @@ from .guarded_route import GuardedRoute, needs
 from .problem import wrong_field
 from .service import ServiceDep
 
-router = APIRouter(prefix="/fills", tags=["fills"], route_class=GuardedRoute)
+router = APIRouter(prefix="/v1/fills", tags=["fills"], route_class=GuardedRoute)
 _PLACE = r"^[0-9]{1,19}(-[0-9]{1,19})?$"
 _LARGEST = 2**64
 

@@ -22,7 +22,7 @@ from .service import ServiceDep
 if TYPE_CHECKING:
     from ..store.benchmark_files import VersionFiles
 
-router = APIRouter(prefix="/benchmarks", tags=["benchmarks"], route_class=GuardedRoute)
+router = APIRouter(prefix="/v1/benchmarks", tags=["benchmarks"], route_class=GuardedRoute)
 _BINARY = {"schema": {"type": "string", "format": "binary"}}
 _TEXT = {"schema": {"type": "string"}}
 _CONTENT = {"application/zip": _BINARY, "application/jsonl": _TEXT, "text/csv": _TEXT}

@@ -29,7 +29,7 @@ from .service import Service, ServiceDep
 if TYPE_CHECKING:
     from benchfill_agents.pool.config import Pool
 
-router = APIRouter(prefix="/fills", tags=["fills"], route_class=GuardedRoute)
+router = APIRouter(prefix="/v1/fills", tags=["fills"], route_class=GuardedRoute)
 FillId = Annotated[str, Path(pattern="^[0-9a-f]{32}$")]
 IdempotencyKey = Annotated[
     str | None,

@@ -22,7 +22,7 @@ from .service import Service, ServiceDep
 if TYPE_CHECKING:
     from benchfill_agents.pool.config import Pool, PoolModel
 
-router = APIRouter(prefix="/pools", tags=["pools"], route_class=GuardedRoute)
+router = APIRouter(prefix="/v1/pools", tags=["pools"], route_class=GuardedRoute)
 PoolId = Annotated[str, Path(pattern=POOL_ID)]
 _AT_ONCE = 8
 _SECONDS = 20.0

@@ -11,10 +11,10 @@ from ..store.reviews import Reason, Review, Verdict
 from .auth import Caller
 from .candidates import CandidateId, candidate_of
 from .guarded_route import GuardedRoute, needs
-from .problem import ProblemError
+from .problem import ProblemError, wrong_field
 from .service import ServiceDep
 
-router = APIRouter(prefix="/candidates", tags=["candidates"], route_class=GuardedRoute)
+router = APIRouter(prefix="/v1/candidates", tags=["candidates"], route_class=GuardedRoute)
 
 
 class NewReview(BaseModel):
@@ -45,9 +45,7 @@ async def add_review(
     """Give a verdict on a candidate: one of each reviewer, and it stays."""
     found = await candidate_of(service, candidate)
     if review.verdict != "approve" and review.reason == "fine":
-        raise ProblemError(
-            422, "invalid", f"reason: say what is wrong, since the verdict is {review.verdict}."
-        )
+        raise wrong_field("body", "reason", f"say what is wrong; the verdict is {review.verdict}.")
     kept = Review(
         candidate=found.id,
         reviewer=caller.id,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..jobs.record import Job
     from .service import Service
 
-router = APIRouter(prefix="/usage", tags=["usage"], route_class=GuardedRoute)
+router = APIRouter(prefix="/v1/usage", tags=["usage"], route_class=GuardedRoute)
 
 
 class FillUsage(BaseModel):

@@ -13,21 +13,12 @@ from benchfill_services.jobs.broker import NAMESPACE, queue_of
 from benchfill_services.store import keys
 from benchfill_services.store.api_keys import RedisApiKeys
 from benchfill_services.store.jobs import JobLease
-from support.rest_service import FILL, ITEMS, RESPONSES
+from support.rest_service import FILL, ITEMS, RESPONSES, rest_at
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
     from support.rest_service import RestService
-
-
-async def rest_at(valkey: Redis, job: str, status: str, result: dict | None = None) -> None:
-    """Do what a worker does at the end of a job."""
-    lease = await JobLease.acquire(valkey, job, 10_000)
-    assert lease is not None
-    await lease.update({}, status="running", expected=("queued",))
-    await lease.finish(status, result, "")
-    await lease.release()
 
 
 def test_a_fill_is_made_queued_and_found(operator: httpx.Client, arith) -> None:
