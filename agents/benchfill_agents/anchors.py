@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from benchfill.items import Item
 
     from .calibrator import Bench
-    from .calibrator.calibrator import RolloutAllowance
     from .pool.rollouts import RolloutRunner
+    from .spending import Allowance
 
 ANCHORS = 8
 ROLLOUTS = 3
@@ -86,7 +86,7 @@ async def check_anchors(
     bench: Bench,
     items: Sequence[Item],
     runner: RolloutRunner,
-    allowance: RolloutAllowance,
+    allowance: Allowance,
     first_sample: int,
 ) -> AnchorReport:
     """Ask every model the anchor items and judge its standing.

@@ -17,11 +17,11 @@ from benchfill.errors import BudgetExhaustedError, InputError
 
 from .anchors import AnchorReport, adjusted, check_anchors
 from .calibrator import Bench, CalibrationPlan, Calibrator, Measurement
-from .calibrator.calibrator import RolloutAllowance
 from .fill_report import Chosen, FillReport, FillResult, RunAgain, TopThree
 from .memory import MemoryEntry
 from .messages import CalibrationRound, Rewriting, Validation
 from .retriever import Retriever
+from .spending import Allowance
 from .team import GapTeam
 from .team_agents import CalibratorAgent, RetrieverAgent, RewriterAgent, ValidatorAgent
 from .top_three import Insertions
@@ -53,7 +53,6 @@ class FillOptions:
 
     rounds: int = 8
     plan: CalibrationPlan = field(default_factory=CalibrationPlan)
-    budget_rollouts: int | None = None
     anchors: bool = True
     templates_only: bool = True
     seed: int = 0
@@ -82,6 +81,7 @@ class FillParts:
     rewriter: Rewriter
     shortfalls: list[Shortfall]
     model_client: ChatCompletionClient
+    allowance: Allowance = field(default_factory=Allowance)
 
 
 @dataclass
@@ -123,7 +123,7 @@ class Fill:
     ) -> None:
         self._parts, self._options = parts, options
         self._on_message = on_message
-        self._allowance = RolloutAllowance(options.budget_rollouts)
+        self._allowance = parts.allowance
         self._bench = Bench.of(parts.fit, parts.pool)
         self._insertions = Insertions(parts.fit)
         self._children: dict[str, tuple[Child, Calibration]] = {}
@@ -213,6 +213,7 @@ class Fill:
             return self._result(target, search, "resolution_limited")
         status: Status
         try:
+            self._allowance.check()
             async for message in self._team(target, number, calibrator).run():
                 search.note(message.content)
                 await self._keep(target, message)

@@ -68,8 +68,15 @@ class LiteLLMChatCompletionClient(ChatCompletionClient, Component[ModelClientCon
     component_config_schema = ModelClientConfig
     component_provider_override = "benchfill_agents.model_client.LiteLLMChatCompletionClient"
 
-    def __init__(self, config: ModelClientConfig, *, api_key: SecretStr | None = None) -> None:
+    def __init__(
+        self,
+        config: ModelClientConfig,
+        *,
+        api_key: SecretStr | None = None,
+        on_usage: Callable[[str, int, int, float | None], None] | None = None,
+    ) -> None:
         self._config = config
+        self._on_usage = on_usage  # name, prompt and completion tokens, US dollars
         self._api_key = api_key
         self._actual = RequestUsage(0, 0)
         self._total = RequestUsage(0, 0)
@@ -77,7 +84,12 @@ class LiteLLMChatCompletionClient(ChatCompletionClient, Component[ModelClientCon
 
     @classmethod
     def from_pool_model(
-        cls, model: PoolModel, *, api_base: str | None = None, api_key: SecretStr | None = None
+        cls,
+        model: PoolModel,
+        *,
+        api_base: str | None = None,
+        api_key: SecretStr | None = None,
+        on_usage: Callable[[str, int, int, float | None], None] | None = None,
     ) -> Self:
         """Build a client for a model of the pool; `api_base` is where the local server runs."""
         base = api_base or model.api_base
@@ -97,7 +109,7 @@ class LiteLLMChatCompletionClient(ChatCompletionClient, Component[ModelClientCon
             timeout=model.timeout,
             retries=model.retries,
         )
-        return cls(config, api_key=api_key)
+        return cls(config, api_key=api_key, on_usage=on_usage)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._config.name!r}, {self._config.model!r})"
@@ -264,6 +276,9 @@ class LiteLLMChatCompletionClient(ChatCompletionClient, Component[ModelClientCon
         )
         price = _price(response, request["model"])
         self._cost = None if price is None or self._cost is None else self._cost + price
+        if self._on_usage is not None:
+            tokens = self._actual
+            self._on_usage(self.name, tokens.prompt_tokens, tokens.completion_tokens, price)
         return to_result(response, self._actual, json_output)
 
     async def close(self) -> None:

@@ -26,6 +26,7 @@ from benchfill_agents.pool.ledger import Ledger
 from benchfill_agents.pool.rollouts import open_runner
 from benchfill_agents.rewriter.llm import LLMRewriter
 from benchfill_agents.rewriter.template import TemplateRewriter
+from benchfill_agents.spending import Allowance
 from benchfill_agents.target import targets_of
 
 from .store.connection import connect
@@ -34,14 +35,16 @@ from .store.ledger import RedisLedgerStore
 from .store.memory import RedisMemory
 from .store.steps import RedisSteps
 from .store.transcript import RedisTranscript
+from .store.usage import RedisUsage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable, Sequence
     from pathlib import Path
 
     from redis.asyncio import Redis
 
     from benchfill.diagnosis import Diagnosis
+    from benchfill.onepl import Engine
     from benchfill_agents.calibrator.calibrator import Mode
     from benchfill_agents.fill_report import FillReport
     from benchfill_agents.pool.rollout import RolloutKey
@@ -71,6 +74,8 @@ class FillRequest:
     calibration: Mode = "sequential"
     min_p_in_gap: float = 0.9
     budget_rollouts: int | None = None
+    budget_tokens: int | None = None
+    budget_usd: float | None = None
     anchors: bool = True
     seed: int = 0
 
@@ -80,8 +85,9 @@ class FillRequest:
         A budget may be raised and the job goes on, so it is no part of the id.
         """
         options = asdict(self)
-        for name in ("items", "responses", "pool", "out", "budget_rollouts"):
+        for name in ("items", "responses", "pool", "out"):
             del options[name]
+        options = {name: one for name, one in options.items() if not name.startswith("budget")}
         content = [
             importlib.metadata.version("benchfill"),
             [inputs[str(path)] for path in (self.items, self.responses, self.pool)],
@@ -130,9 +136,7 @@ def read_inputs(request: FillRequest, data_dir: Path) -> FillInputs:
     pool = read_pool(request.pool)
     matrix = bf.read_responses(request.responses)
     _check_names(request, matrix, items, pool)
-    guesses = {item.id: item.guessing for item in items}
-    guessing = np.array([guesses.get(item, 0.0) for item in matrix.items])
-    fit = kept_fit(data_dir, FitRequest(matrix, guessing, "mcmc", request.seed))
+    fit = kept_fit(data_dir, _request(items, matrix, "mcmc", request.seed))
     diagnosis = bf.diagnose(fit)
     targets = targets_of(
         diagnosis,
@@ -141,6 +145,26 @@ def read_inputs(request: FillRequest, data_dir: Path) -> FillInputs:
         at=request.at,
     )
     return FillInputs(items, pool, fit, diagnosis, targets)
+
+
+def fit_files(
+    items: Path, responses: Path, *, engine: Engine, seed: int, data_dir: Path
+) -> bf.Fit1PL:
+    """Fit the responses with the items' guessing probabilities, or take the fit that is kept."""
+    return kept_fit(data_dir, fit_request(items, responses, engine=engine, seed=seed))
+
+
+def fit_request(items: Path, responses: Path, *, engine: Engine, seed: int) -> FitRequest:
+    """Read the files of a fit."""
+    return _request(bf.read_items(items), bf.read_responses(responses), engine, seed)
+
+
+def _request(
+    items: Sequence[bf.Item], matrix: bf.ResponseMatrix, engine: Engine, seed: int
+) -> FitRequest:
+    guesses = {item.id: item.guessing for item in items}
+    guessing = np.array([guesses.get(item, 0.0) for item in matrix.items])
+    return FitRequest(matrix, guessing, engine, seed)
 
 
 def _check_names(
@@ -190,35 +214,61 @@ def writer(request: FillRequest, pool: Pool, fit: bf.Fit1PL | None = None) -> Po
     return max(chats, key=lambda model: ability[model.response_name])
 
 
+@dataclass(frozen=True, eq=False)
+class Desk:
+    """Where a job's records are kept, and by whose leave it goes on.
+
+    `token` is that of the lease under which all is written; `permit` is awaited before each call
+    that may cost something, and raises when none may go out any more.
+    """
+
+    redis: Redis
+    ledger: Ledger
+    usage: RedisUsage
+    token: str = ""
+    permit: Callable[[], Awaitable[None]] | None = None
+
+
 async def run_job(
     request: FillRequest, inputs: FillInputs, job: str, settings: Settings, watchers: Watchers
 ) -> FillOutcome:
-    """Fill the targets, or go on where an earlier run of the job ended."""
+    """Fill the targets without a queue, or go on where an earlier run of the job ended."""
     url = settings.redis_url.get_secret_value() if settings.redis_url else None
-    async with (
-        connect(url, settings.data_dir) as redis,
-        Ledger(settings.data_dir / SPOOL, RedisLedgerStore(redis)) as ledger,
-        open_runner(inputs.pool, ledger, on_progress=watchers.on_rollouts) as runner,
-    ):
-        parts = _parts(request, inputs, job, redis, runner)
+    async with connect(url, settings.data_dir) as redis:
+        usage = RedisUsage(redis, job, "command line")
+        async with Ledger(settings.data_dir / SPOOL, RedisLedgerStore(redis, usage)) as ledger:
+            return await carry_out(request, inputs, job, Desk(redis, ledger, usage), watchers)
+
+
+async def carry_out(
+    request: FillRequest, inputs: FillInputs, job: str, desk: Desk, watchers: Watchers
+) -> FillOutcome:
+    """Fill the targets; every step that has a record already is taken from there."""
+    await desk.usage.load()
+    async with open_runner(
+        inputs.pool, desk.ledger, on_progress=watchers.on_rollouts, permit=desk.permit
+    ) as runner:
         options = FillOptions(
             rounds=request.rounds,
             plan=CalibrationPlan(request.calibration, request.min_p_in_gap),
-            budget_rollouts=request.budget_rollouts,
             anchors=request.anchors,
             templates_only=request.rewriter == "template",
             seed=request.seed,
         )
-        report = await Fill(parts, options, watchers.on_message).run(inputs.targets)
+        parts = _parts(request, inputs, job, desk, runner)
+        try:
+            report = await Fill(parts, options, watchers.on_message).run(inputs.targets)
+        finally:
+            await desk.usage.settle()
         transcripts = {
-            target.id: await RedisTranscript(redis, job, target.id).read()
+            target.id: await RedisTranscript(desk.redis, job, target.id).read()
             for target in inputs.targets
         }
-        return FillOutcome(report, transcripts, ledger.in_flight_lost)
+        return FillOutcome(report, transcripts, desk.ledger.in_flight_lost)
 
 
 def _parts(
-    request: FillRequest, inputs: FillInputs, job: str, redis: Redis, runner: RolloutRunner
+    request: FillRequest, inputs: FillInputs, job: str, desk: Desk, runner: RolloutRunner
 ) -> FillParts:
     shortfalls: list[Shortfall] = []
     asked = writer(request, inputs.pool, inputs.fit) or inputs.pool.models[0]
@@ -229,6 +279,7 @@ def _parts(
         asked.model_copy(update={"parameters": freely}),
         api_base=runner.local_api_base if asked.api_base == LOCAL else None,
         api_key=SecretStr(key) if key else None,
+        on_usage=desk.usage.note_call,
     )
     return FillParts(
         job=job,
@@ -236,22 +287,26 @@ def _parts(
         items=inputs.items,
         pool=inputs.pool,
         runner=runner,
-        memory=RedisMemory(redis, job),
-        steps=RedisSteps(redis, job),
-        transcript=_Transcripts(redis, job),
+        memory=RedisMemory(desk.redis, job),
+        steps=RedisSteps(desk.redis, job, desk.token),
+        transcript=_Transcripts(desk, job),
         rewriter=TemplateRewriter()
         if request.rewriter == "template"
         else LLMRewriter(client, on_shortfall=shortfalls.append),
         shortfalls=shortfalls,
         model_client=client,
+        allowance=Allowance(
+            request.budget_rollouts, request.budget_tokens, request.budget_usd, desk.usage
+        ),
     )
 
 
 class _Transcripts:
     """The transcripts of a job, one stream a gap."""
 
-    def __init__(self, redis: Redis, job: str) -> None:
-        self._redis, self._job = redis, job
+    def __init__(self, desk: Desk, job: str) -> None:
+        self._desk, self._job = desk, job
 
     async def append(self, gap: str, message: dict[str, Any], *, key: str) -> None:
-        await RedisTranscript(self._redis, self._job, gap).append(message, key=key)
+        desk = self._desk
+        await RedisTranscript(desk.redis, self._job, gap, desk.token).append(message, key=key)

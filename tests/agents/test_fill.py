@@ -11,6 +11,7 @@ import pytest
 from benchfill_agents.calibrator import CalibrationPlan
 from benchfill_agents.calibrator.design import Design
 from benchfill_agents.fill import Fill, FillOptions
+from benchfill_agents.spending import Allowance, Counted
 from benchfill_agents.steps import InMemorySteps
 from support.arithmetic_world import answer, difficulty
 from support.fill_world import World
@@ -107,14 +108,24 @@ async def test_the_budget_is_never_exceeded_and_can_be_raised(
     scripted_server: ScriptedServer, world: World
 ) -> None:
     steps = InMemorySteps()
-    report = await fill(world, replace(SMALL, budget_rollouts=110), steps=steps)
+    report = await fill(world, SMALL, steps=steps, allowance=Allowance(rollouts=110))
     assert report.fills[0].status == "budget_exhausted"
     assert 0 < report.rollouts_total <= 110
     assert sum(scripted_server.counts().values()) <= 110
-    again = await fill(world, replace(SMALL, budget_rollouts=5000), steps=steps)
+    again = await fill(world, SMALL, steps=steps, allowance=Allowance(rollouts=5000))
     assert again.fills[0].status == "filled"
     counts = scripted_server.counts()
     assert max(counts.values()) == 1
+
+
+@pytest.mark.parametrize("bound", [{"tokens": 1}, {"usd": 0.5}])
+async def test_spent_tokens_and_dollars_stop_before_the_next_batch(
+    scripted_server: ScriptedServer, world: World, bound: dict[str, Any]
+) -> None:
+    steps, spent = InMemorySteps(), Counted(tokens=10, usd=0.6)
+    report = await fill(world, SMALL, steps=steps, allowance=Allowance(**bound, spent=spent))
+    assert report.fills[0].status == "budget_exhausted"
+    assert not scripted_server.counts()
 
 
 @pytest.mark.slow

@@ -278,7 +278,7 @@ async def test_errors_are_typed(
 ) -> None:
     scripted_server.script(lambda request: reply)
     with pytest.raises(ProviderError, match=says) as caught:
-        await _client(scripted_server, retries=2, timeout=0.2 if reply.delay else 5).create(
+        await _client(scripted_server, retries=2, timeout=0.2 if reply.delay else 20).create(
             QUESTION
         )
     assert (caught.value.model, caught.value.retryable) == ("m", retryable)

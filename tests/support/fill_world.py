@@ -14,6 +14,7 @@ from benchfill_agents.pool.config import read_pool
 from benchfill_agents.pool.ledger import InMemoryLedgerStore, Ledger
 from benchfill_agents.pool.rollouts import open_runner
 from benchfill_agents.rewriter.template import TemplateRewriter
+from benchfill_agents.spending import Allowance
 from benchfill_agents.steps import InMemorySteps
 from benchfill_agents.target import targets_of
 from support.arithmetic_world import write_benchmark
@@ -70,7 +71,11 @@ class World:
 
     @asynccontextmanager
     async def parts(
-        self, *, rewriter: Rewriter | None = None, steps: StepRecord | None = None
+        self,
+        *,
+        rewriter: Rewriter | None = None,
+        steps: StepRecord | None = None,
+        allowance: Allowance | None = None,
     ) -> AsyncIterator[FillParts]:
         """Give the parts of a fill; memory is new each time, as after a crash without Redis."""
         async with (
@@ -89,4 +94,5 @@ class World:
                 rewriter=rewriter or TemplateRewriter(),
                 shortfalls=[],
                 model_client=self.client(),
+                allowance=allowance or Allowance(),
             )

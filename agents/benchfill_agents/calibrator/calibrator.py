@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from benchfill.errors import BudgetExhaustedError
-
 from ..memory import MemoryEntry
 from ..pool.rollouts import RolloutRequest
 from .calibration import Calibration, Measurement, Outcome
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
 
     from ..pool.rollouts import RolloutRunner
     from ..rewriter import Child
+    from ..spending import Allowance
     from ..target import FillTarget
     from .bench import Bench
 
@@ -41,29 +40,6 @@ class CalibrationPlan:
     design: Design = field(default_factory=Design)
 
 
-class RolloutAllowance:
-    """Rollouts that a job may still use, whether they come from the ledger or are bought."""
-
-    def __init__(self, limit: int | None) -> None:
-        self.limit = limit
-        self.used = 0
-
-    def take(self, count: int) -> None:
-        """Count rollouts before they are asked for.
-
-        Raises
-        ------
-        BudgetExhaustedError
-            They would exceed the limit.
-        """
-        if self.limit is not None and self.used + count > self.limit:
-            raise BudgetExhaustedError(
-                f"{self.used} rollouts are used and the next {count} would exceed the budget of "
-                f"{self.limit}; everything measured is kept, raise --budget-rollouts to go on."
-            )
-        self.used += count
-
-
 class Calibrator:
     """Turns children into measured items."""
 
@@ -71,7 +47,7 @@ class Calibrator:
         self,
         bench: Bench,
         runner: RolloutRunner,
-        allowance: RolloutAllowance,
+        allowance: Allowance,
         plan: CalibrationPlan,
     ) -> None:
         self.bench, self.plan, self.allowance = bench, plan, allowance

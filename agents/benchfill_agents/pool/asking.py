@@ -5,20 +5,22 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
 from tenacity.wait import wait_random_exponential
 
-from benchfill.errors import BudgetExhaustedError, ProviderError
+from benchfill.errors import BenchFillError, BudgetExhaustedError, ProviderError
 
 from .calls import CallError
 from .rollout import Rollout, RolloutKey
 from .scoring import extract, is_correct
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from benchfill.items import Item
 
     from .calls import Caller, Reply
@@ -63,7 +65,7 @@ class Order:
 class Asker:
     """Asks for rollouts and records each in the ledger the moment it arrives."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - keyword-only but for one
         self,
         ledger: Ledger,
         *,
@@ -71,11 +73,13 @@ class Asker:
         budget: Budget,
         caller: Caller,
         backoff: float,
+        permit: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._ledger = ledger
         self._scoring = scoring
         self._budget = budget
         self._caller = caller
+        self._permit = permit
         self._backoff = wait_random_exponential(multiplier=backoff, max=_LONGEST_WAIT)
         self.retries: Counter[str] = Counter()
         self.stopping = asyncio.Event()
@@ -100,9 +104,9 @@ class Asker:
             rollout: Rollout = await retrying(self._ask_once, order, tries)
         except _AskAgainError as error:
             rollout = error.rollout
-        except BudgetExhaustedError:
+        except BenchFillError:  # the budget is spent, or no call is permitted any more
             if tries.made:
-                message = "the budget was spent before it was answered"
+                message = "the run stopped before it was answered"
                 await self._ledger.record(_failed(order, tries, message))
             raise
         await self._ledger.record(rollout)
@@ -117,6 +121,8 @@ class Asker:
         if tries.made and self.stopping.is_set():
             self._release(tries)
             return _failed(order, tries, "the run stopped before it was answered")
+        if self._permit is not None:
+            await self._permit()
         if not tries.holds_budget:
             self._budget.take()
             tries.holds_budget = True
@@ -159,9 +165,10 @@ class Asker:
         rollout = _failed(order, tries, None).model_copy(
             update={
                 "text": reply.text,
-                "prompt_tokens": reply.prompt_tokens,
-                "completion_tokens": reply.completion_tokens,
-                "cost": reply.cost,
+                # earlier replies to this order, empty or cut, were paid for as well
+                "prompt_tokens": tries.sum("prompt_tokens", reply.prompt_tokens),
+                "completion_tokens": tries.sum("completion_tokens", reply.completion_tokens),
+                "cost": tries.sum("cost", reply.cost),
                 "seconds": reply.seconds,
             }
         )
@@ -214,6 +221,14 @@ class _Tries:
     replies: int = 0
     holds_budget: bool = False
     fatal: Failure | None = None
+    taken: dict[str, float] = field(default_factory=dict)
+
+    def sum(self, what: str, amount: float | None) -> float | None:
+        """Add to what the replies of this order have taken so far; None where one is not known."""
+        if amount is None:
+            return None
+        self.taken[what] = self.taken.get(what, 0) + amount
+        return self.taken[what]
 
     def are_spent(self, state: RetryCallState) -> bool:  # noqa: ARG002 - tenacity's signature
         """Whether no further try is due."""

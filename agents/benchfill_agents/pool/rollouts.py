@@ -19,7 +19,7 @@ from .rollout import Rollout, RolloutKey
 from .scoring import extract, is_correct, parse_number
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 
     from benchfill.items import Item
 
@@ -58,7 +58,8 @@ class RolloutRunner:
 
     `budget` bounds the calls of this runner that a provider may charge for. `local_api_base` is
     the address of the local server, if the pool needs it; `open_runner` starts one. `backoff` is
-    the longest first wait before another try, in seconds; it doubles from try to try.
+    the longest first wait before another try, in seconds; it doubles from try to try. `permit` is
+    awaited before each call, and raises a BenchFillError when none may go out any more.
     """
 
     def __init__(  # noqa: PLR0913 - keyword-only but for two
@@ -70,6 +71,7 @@ class RolloutRunner:
         on_progress: Callable[[Progress], None] | None = None,
         local_api_base: str | None = None,
         backoff: float = 1.0,
+        permit: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         if pool.needs_local_server and local_api_base is None:
             raise ValueError("the pool needs the local server; use open_runner")
@@ -82,6 +84,7 @@ class RolloutRunner:
         self._prompts: dict[tuple[str, str], SolvePrompt] = {}
         self._limits = _Limits(pool)
         self.budget = Budget(budget)
+        self._permit = permit
         self.retries: Counter[str] = Counter()
         """Tries beyond the first so far, by what made them necessary."""
 
@@ -134,6 +137,7 @@ class RolloutRunner:
             budget=self.budget,
             caller=caller,
             backoff=self._backoff,
+            permit=self._permit,
         )
         try:
             return await _Purchase(
@@ -285,6 +289,7 @@ async def open_runner(
     *,
     budget: int | None = None,
     on_progress: Callable[[Progress], None] | None = None,
+    permit: Callable[[], Awaitable[None]] | None = None,
 ) -> AsyncIterator[RolloutRunner]:
     """Give a runner, with the local server running for as long as it is used if it is needed."""
     async with contextlib.AsyncExitStack() as stack:
@@ -293,5 +298,10 @@ async def open_runner(
             slots = pool.limits.get(LOCAL, LOCAL_SLOTS)
             api_base = await stack.enter_async_context(local_server(parallel=slots))
         yield RolloutRunner(
-            pool, ledger, budget=budget, on_progress=on_progress, local_api_base=api_base
+            pool,
+            ledger,
+            budget=budget,
+            on_progress=on_progress,
+            local_api_base=api_base,
+            permit=permit,
         )

@@ -11,12 +11,15 @@ from .check import check
 from .demo import demo
 from .diagnose import diagnose
 from .fill import fill
+from .keys import keys
 from .plan import plan
 from .power import power
 from .progress_monitoring import progress as monitor_progress  # progress.py draws bars
 from .prune import prune
 from .ranking import ranking
 from .rollouts import rollouts
+from .serve import serve
+from .worker import worker
 
 app = typer.Typer(
     name="benchfill",
@@ -46,9 +49,10 @@ def _options(
 
 for _command in (
     *(diagnose, check, rollouts, fill, demo),
-    *(plan, monitor_progress, power, ranking, prune),
+    *(plan, monitor_progress, power, ranking, prune, serve, worker),
 ):
     app.command()(_command)
+app.add_typer(keys)
 
 
 def main() -> None:

@@ -66,6 +66,11 @@ class DiagnosisSpec(_Strict):
     engine: Literal["mcmc", "map"] = "mcmc"
     seed: int = Field(0, ge=0, le=2**32 - 1)
 
+    @property
+    def lane(self) -> Lane:
+        """Which queue the diagnosis waits in."""
+        return "small"
+
 
 class Job(BaseModel):
     """A job's record. Times are ISO 8601, UTC."""

@@ -67,7 +67,7 @@ def kept_fit(
 
     A fit with very many draws is not kept: making it again takes less than reading it.
     """
-    path = folder / FOLDER / f"{request.key}.npz"
+    path = _path(folder, request)
     kept = _read(path, request)
     if kept is not None:
         return kept
@@ -81,6 +81,15 @@ def kept_fit(
     if len(fit.b) <= MOST_KEPT_ITEMS or fit.engine in {"mcmc", "plain"}:
         _write(path, fit)
     return fit
+
+
+def is_kept(folder: Path, request: FitRequest) -> bool:
+    """Say whether the data folder holds a fit."""
+    return _path(folder, request).exists()
+
+
+def _path(folder: Path, request: FitRequest) -> Path:
+    return folder / FOLDER / f"{request.key}.npz"
 
 
 def _read(path: Path, request: FitRequest) -> Fit1PL | None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from .keys import step_order, step_results
+from .keys import job_fence, step_order, step_results
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 # A script runs as one: no kill can part a result from its place in the order.
 _PUT = """
+if ARGV[3] ~= '' and redis.call('GET', KEYS[3]) ~= ARGV[3] then
+    return redis.error_reply('FENCED the job was taken over by another worker')
+end
 if redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2]) == 1 then
     redis.call('RPUSH', KEYS[2], ARGV[1])
 end
@@ -19,10 +22,11 @@ end
 
 
 class RedisSteps:
-    """A `StepRecord` of one job."""
+    """A `StepRecord` of one job; with a lease's token nothing is written once it was lost."""
 
-    def __init__(self, redis: Redis, job: str) -> None:
+    def __init__(self, redis: Redis, job: str, token: str = "") -> None:
         self._redis = redis
+        self._fence, self._token = job_fence(job), token
         self._results, self._order = step_results(job), step_order(job)
         self._put = redis.register_script(_PUT)
 
@@ -36,7 +40,10 @@ class RedisSteps:
 
     async def put(self, key: str, result: dict[str, Any]) -> None:
         """See `StepRecord.put`."""
-        await self._put(keys=[self._results, self._order], args=[key, json.dumps(result)])
+        await self._put(
+            keys=[self._results, self._order, self._fence],
+            args=[key, json.dumps(result), self._token],
+        )
 
     async def keys(self) -> tuple[str, ...]:
         """See `StepRecord.keys`."""

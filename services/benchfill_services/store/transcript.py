@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from .keys import transcript_ids, transcript_log
+from .keys import job_fence, transcript_ids, transcript_log
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 # A resumed job says its last message again: the key decides whether it was heard before.
 _APPEND = """
+if ARGV[3] ~= '' and redis.call('GET', KEYS[3]) ~= ARGV[3] then
+    return redis.error_reply('FENCED the job was taken over by another worker')
+end
 local known = redis.call('HGET', KEYS[2], ARGV[1])
 if known then
     return known
@@ -23,17 +26,19 @@ return id
 
 
 class RedisTranscript:
-    """Messages of one gap of one job, in the order they were first appended."""
+    """Messages of one gap of one job, oldest first; fenced as steps are."""
 
-    def __init__(self, redis: Redis, job: str, gap: str) -> None:
+    def __init__(self, redis: Redis, job: str, gap: str, token: str = "") -> None:
         self._redis = redis
+        self._fence, self._token = job_fence(job), token
         self._log, self._ids = transcript_log(job, gap), transcript_ids(job, gap)
         self._append = redis.register_script(_APPEND)
 
     async def append(self, message: dict[str, Any], *, key: str) -> str:
         """Keep a message and return its id; the first message of a key stays."""
         message_id = await self._append(
-            keys=[self._log, self._ids], args=[key, json.dumps(message)]
+            keys=[self._log, self._ids, self._fence],
+            args=[key, json.dumps(message), self._token],
         )
         return str(message_id)
 
