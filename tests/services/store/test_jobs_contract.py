@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from redis.exceptions import ResponseError
 
 from benchfill_services.jobs.record import DiagnosisSpec, FillBudget
 from benchfill_services.store import keys
@@ -18,6 +20,8 @@ from benchfill_services.store.jobs import (
     RedisJobs,
     UnknownJobError,
 )
+from benchfill_services.store.steps import RedisSteps
+from benchfill_services.store.transcript import RedisTranscript
 from support.redis_contents import contents
 from support.redis_jobs import CREATED, new_job
 
@@ -296,3 +300,17 @@ async def test_the_fence_holds_after_the_successor_has_gone(jobs, each_server) -
     await successor.release()
     with pytest.raises(LeaseLostError):
         await slow.renew()
+
+
+async def test_steps_and_messages_of_who_was_taken_over_are_refused(jobs, each_server) -> None:
+    job = await created(jobs)
+    slow, successor = await taken_over(each_server, job)
+    for lease, said in ((successor, "first"), (slow, "late")):
+        steps = RedisSteps(each_server, job.id, lease.token)
+        transcript = RedisTranscript(each_server, job.id, "gap-1", lease.token)
+        with pytest.raises(ResponseError, match="FENCED") if lease is slow else nullcontext():
+            await steps.put(f"step {said}", {"by": said})
+        with pytest.raises(ResponseError, match="FENCED") if lease is slow else nullcontext():
+            await transcript.append({"by": said}, key=said)
+    assert await RedisSteps(each_server, job.id).keys() == ("step first",)
+    assert await RedisTranscript(each_server, job.id, "gap-1").read() == [{"by": "first"}]
