@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from benchfill.errors import BenchFillError
 
 from ..jobs.record import RESTING, Job, JobStatus
+from ..observability.traces import inject
 from . import keys
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ class RedisJobs:
                 "created_by": job.created_by,
                 "updated_at": job.updated_at,
             }
+            | inject()
         )
         found = await self._create(
             keys=[
@@ -133,6 +135,11 @@ class RedisJobs:
         """Return the job that was made with an idempotency key, or None."""
         job_id = await self._redis.hget(keys.IDEMPOTENCY, idempotency_key)
         return None if job_id is None else await self.get(str(job_id))
+
+    async def carrier(self, job_id: str) -> dict[str, str]:
+        """Return the trace of the request that made a job, for its span; empty without one."""
+        kept: Any = await self._redis.hget(keys.job(job_id), "traceparent")
+        return {} if kept is None else {"traceparent": str(kept)}
 
     async def list(
         self,

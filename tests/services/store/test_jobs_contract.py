@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from redis.exceptions import ResponseError
 
 from benchfill_services.jobs.record import DiagnosisSpec, FillBudget
+from benchfill_services.observability.traces import end_traces, inject, setup_traces, span
+from benchfill_services.settings import Settings
 from benchfill_services.store import keys
 from benchfill_services.store.jobs import (
     JobLease,
@@ -24,6 +26,7 @@ from benchfill_services.store.steps import RedisSteps
 from benchfill_services.store.transcript import RedisTranscript
 from support.redis_contents import contents
 from support.redis_jobs import CREATED, new_job
+from support.trace_collector import TraceCollector
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -314,3 +317,19 @@ async def test_steps_and_messages_of_who_was_taken_over_are_refused(jobs, each_s
             await transcript.append({"by": said}, key=said)
     assert await RedisSteps(each_server, job.id).keys() == ("step first",)
     assert await RedisTranscript(each_server, job.id, "gap-1").read() == [{"by": "first"}]
+
+
+async def test_a_job_carries_the_trace_of_the_request_that_made_it(
+    jobs, each_server, monkeypatch
+) -> None:
+    assert await jobs.carrier((await created(jobs)).id) == {}
+    with TraceCollector() as collector:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.endpoint)
+        setup_traces("test", Settings())
+        with span("request"):
+            job = await created(jobs)
+            carrier = inject()
+        end_traces()
+    assert await jobs.carrier(job.id) == carrier
+    assert carrier["traceparent"]
+    assert await jobs.get(job.id) == job
