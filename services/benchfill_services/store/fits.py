@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from filelock import FileLock
 
 from benchfill.onepl import Draws, Fit1PL, fit_1pl
 
@@ -71,6 +72,13 @@ def kept_fit(
     kept = _read(path, request)
     if kept is not None:
         return kept
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # several fills of one benchmark begin together: one fits, the others wait for it
+    with FileLock(f"{path}.lock"):
+        return _read(path, request) or _make(path, request, progress)
+
+
+def _make(path: Path, request: FitRequest, progress: Callable[[int, int], None] | None) -> Fit1PL:
     fit = fit_1pl(
         request.responses,
         engine=request.engine,
@@ -119,7 +127,6 @@ def _write(path: Path, fit: Fit1PL) -> None:
         **{name: getattr(fit, name) for name in _ARRAYS},
         **{f"draws_{name}": value for name, value in fit.draws._asdict().items()},
     )
-    path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile("wb", dir=path.parent, delete=False) as file:
         file.write(buffer.getvalue())
         file.flush()
