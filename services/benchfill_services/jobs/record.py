@@ -18,7 +18,7 @@ SMALL_ROLLOUTS = 2_000
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 class FillBudget(_Strict):
@@ -40,7 +40,7 @@ class FillSpec(_Strict):
     max_gaps: int = Field(3, ge=1, le=100)
     include_unresolved: bool = False
     at: tuple[Annotated[float, Field(ge=-1, le=2)], ...] = Field(
-        (), max_length=100, description="aim at these z instead of the widest gaps"
+        (), max_length=100, strict=False, description="aim at these z instead of the widest gaps"
     )
     rounds: int = Field(8, ge=1, le=100, description="rounds a gap at most")
     rewriter: Literal["llm", "template"] = "llm"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import csv
 import io
+import json
 from email.message import Message
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -28,6 +29,7 @@ _FIELD_BYTES = 4096
 _FILES = ("items", "responses")
 _IDENTIFIER = Annotated[str, Field(min_length=1, max_length=LONGEST_ID)]
 Head = TypeVar("Head", bound=BaseModel)
+Model = TypeVar("Model", bound=BaseModel)
 
 
 class ResponseRow(BaseModel):
@@ -90,27 +92,37 @@ async def read_upload(
     kind = Message()
     kind["content-type"] = request.headers.get("content-type", "")
     if kind.get_content_type() == "application/json":
-        said = _validated(whole, await request.json())
+        said = _validated(whole, await _json(request))
         items, responses = await asyncio.to_thread(_written, said)
-        fields = said.model_dump(include=set(head.model_fields))
+        described = head.model_validate(said.model_dump(include=set(head.model_fields)))
     elif kind.get_content_type() == "multipart/form-data":
         async with request.form(max_files=2, max_fields=8, max_part_size=_FIELD_BYTES) as form:
             items, responses = [await _file(form, name) for name in _FILES]
-            fields = _fields(form)
+            described = _validated(head, _fields(form))
     else:
         raise ProblemError(
             415, "media-type", "send application/json, or multipart/form-data with two files."
         )
-    described = _validated(head, fields)
     return described, await asyncio.to_thread(checked_files, items, responses)
 
 
-Model = TypeVar("Model", bound=BaseModel)
-
-
-def _validated(kind: type[Model], value: Any) -> Model:
+async def _json(request: Request) -> bytes:
+    """Return the body, once it is known to be JSON; Python's own reader would take NaN."""
     try:
-        return TypeAdapter(kind).validate_python(value)
+        await request.json()
+    except json.JSONDecodeError as error:
+        found = {"type": "json_invalid", "loc": ("body",), "msg": "", "ctx": {"error": error.msg}}
+        raise RequestValidationError([found]) from None
+    return await request.body()
+
+
+def _validated(kind: type[Model], value: bytes | dict[str, str]) -> Model:
+    """Read JSON strictly, and the fields of a form, which are all text, for what they say."""
+    adapter = TypeAdapter(kind)
+    try:
+        if isinstance(value, bytes):
+            return adapter.validate_json(value, strict=True)
+        return adapter.validate_strings(value)
     except ValidationError as error:
         found = error.errors(include_url=False, include_input=False)
         raise RequestValidationError(

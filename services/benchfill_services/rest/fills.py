@@ -66,7 +66,7 @@ class Fill(BaseModel):
 class Resume(BaseModel):
     """How a fill goes on."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     budget: FillBudget | None = Field(None, description="instead of the former; not a lower one")
 

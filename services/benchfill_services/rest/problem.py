@@ -20,6 +20,7 @@ from benchfill.errors import BenchFillError, InputError, ProviderError
 from ..store.benchmarks import BenchmarkExistsError, UnknownBenchmarkError
 from ..store.daily_budget import DailyBudgetError
 from ..store.jobs import JobStateError, UnknownJobError
+from .allowed_methods import methods_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -105,12 +106,15 @@ async def _own(_: Request, error: Any) -> JSONResponse:
     return _said(error)
 
 
-async def _http(_: Request, error: Any) -> JSONResponse:
+async def _http(request: Request, error: Any) -> JSONResponse:
     texts = {404: "there is nothing at this path.", 405: "this path does not take this method."}
     kinds = {404: "not-found", 405: "wrong-method", 400: "bad-request"}
     status = int(error.status_code)
+    headers = error.headers
+    if status == 405:  # Starlette names the methods of the first route only
+        headers = {"Allow": ", ".join(methods_of(request.app, request.url.path))}
     detail = texts.get(status, f"{str(error.detail)[:_LONGEST].rstrip('.')}.")
-    return _said(ProblemError(status, kinds.get(status, "refused"), detail, headers=error.headers))
+    return _said(ProblemError(status, kinds.get(status, "refused"), detail, headers=headers))
 
 
 async def _invalid(_: Request, error: Any) -> JSONResponse:
@@ -163,10 +167,10 @@ def translated(error: BenchFillError) -> ProblemError:
     status, kind = next((s, k) for cls, s, k in _STATUS if isinstance(error, cls))
     errors = []
     if isinstance(error, InputError) and error.source is not None:
-        line = "" if error.line is None else f"[line {error.line}]"
-        field = "" if error.field is None else f".{error.field}"
-        path = f"{error.source}{line}{field}"[:_LONGEST]
-        errors = [FieldError(location="body", path=path, message=error.message[:_LONGEST])]
+        line = None if error.line is None else f"line {error.line}"
+        place = ", ".join(one for one in (error.source, line, error.field) if one)
+        message = error.message.removeprefix(f"{place}: ")
+        errors = [FieldError(location="body", path=place[:_LONGEST], message=message[:_LONGEST])]
     return ProblemError(status, kind, error.message, errors=errors)
 
 

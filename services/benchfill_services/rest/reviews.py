@@ -20,7 +20,7 @@ router = APIRouter(prefix="/v1/candidates", tags=["candidates"], route_class=Gua
 class NewReview(BaseModel):
     """A verdict."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     verdict: Verdict
     reason: Reason = Field("fine", description="what is wrong, in one word")

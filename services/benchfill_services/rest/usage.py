@@ -13,6 +13,7 @@ from ..store.usage import ModelUsage, read_usage
 from .fills import fill_of
 from .guarded_route import GuardedRoute, needs
 from .pagination import Before, Limit, Page, page
+from .problem import wrong_field
 from .service import ServiceDep
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from .service import Service
 
 router = APIRouter(prefix="/v1/usage", tags=["usage"], route_class=GuardedRoute)
+_DAY = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 
 
 class FillUsage(BaseModel):
@@ -43,7 +45,7 @@ class KeyUsage(BaseModel):
 class DayUsage(BaseModel):
     """What all fills took on a day (UTC)."""
 
-    day: date
+    day: str
     entries: list[KeyUsage]
 
 
@@ -65,13 +67,18 @@ async def list_usage(
 
 @router.get("/days/{day}", **needs("reader"))
 async def day_usage(
-    day: Annotated[date, Path(description="ISO date, UTC")], service: ServiceDep
+    day: Annotated[str, Path(pattern=_DAY, json_schema_extra={"format": "date"})],
+    service: ServiceDep,
 ) -> DayUsage:
     """Return what a day's model calls took, by API key and model."""
+    try:
+        date.fromisoformat(day)
+    except ValueError:
+        raise wrong_field("path", "day", "is no date; write 2026-11-30.") from None
     known = [key.id for key in await service.api_keys.list()]
     entries = []
     for key_id in (*known, "anonymous"):
-        models = list(await read_usage(service.redis, usage_day(key_id, day.isoformat())))
+        models = list(await read_usage(service.redis, usage_day(key_id, day)))
         if models:
             cost = sum(one.cost for one in models)
             entries.append(KeyUsage(key=key_id, cost=cost, models=models))

@@ -228,7 +228,10 @@ def test_every_other_refusal_is_a_problem_too(operator: httpx.Client, arith) -> 
     is_problem(operator.get("/v1/fills/"), 404)
     refused = operator.put("/v1/fills")
     is_problem(refused, 405)
-    assert refused.headers["allow"]
+    assert refused.headers["allow"] == "GET, POST"
+    for body in (b"", b"\0", b"{", b"[" * 10_000):
+        json_body = {"Content-Type": "application/json"}
+        is_problem(operator.post("/v1/benchmarks", content=body, headers=json_body), 422)
     is_problem(operator.request("BREW", "/v1/fills"), 405)
     wrong = operator.post("/v1/benchmarks", content=b"x", headers={"Content-Type": "text/csv"})
     is_problem(wrong, 415)
