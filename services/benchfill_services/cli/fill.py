@@ -54,6 +54,14 @@ def fill(
     budget_rollouts: Annotated[
         int | None, typer.Option(min=0, help="Rollouts that the fill may use.")
     ] = None,
+    budget_tokens: Annotated[
+        int | None,
+        typer.Option(min=0, help="Tokens, of all models, after which no further batch begins."),
+    ] = None,
+    budget_usd: Annotated[
+        float | None,
+        typer.Option(min=0, help="US dollars after which no further batch begins."),
+    ] = None,
     no_anchors: Annotated[
         bool, typer.Option("--no-anchors", help="Trust the fitted abilities unchecked.")
     ] = False,
@@ -81,6 +89,8 @@ def fill(
                 calibration=calibration.value,
                 min_p_in_gap=min_p_in_gap,
                 budget_rollouts=budget_rollouts,
+                budget_tokens=budget_tokens,
+                budget_usd=budget_usd,
                 anchors=not no_anchors,
                 seed=seed,
             ),
