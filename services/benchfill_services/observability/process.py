@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import signal
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -21,11 +23,15 @@ def observed(
 ) -> Iterator[None]:
     """Log and trace under a name, as the settings say, until the process ends.
 
+    SIGTERM then ends the process with 0 after everything that is open was closed, spans sent; who
+    handles it himself meanwhile, as uvicorn and our worker do, hands it on or not.
+
     Raises
     ------
     InputError
         Traces are wanted and the extra `telemetry` is not installed.
     """
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     setup_logs(settings)
     if setup_traces(service_name, settings) and calls_models:
         # litellm takes seconds to import: only for who traces, and has calls to trace

@@ -170,3 +170,23 @@ def test_calls_of_models_are_spans_inside_their_job(collector, scripted_server) 
     assert calls[1].status.message.endswith("Error")
     assert all(job.start_time_unix_nano <= one.start_time_unix_nano for one in calls)
     assert not any(b"canary" in body for body in collector.bodies)
+
+
+# as uvicorn does: it closes, and then raises the signal that it was sent again
+TERMINATED = """
+import signal, sys
+from benchfill_services.observability.process import observed
+from benchfill_services.observability.traces import span
+from benchfill_services.settings import Settings
+with observed("benchfill-api", Settings()):
+    with span("last request"):
+        pass
+    signal.raise_signal(signal.SIGTERM)
+    sys.exit(9)
+"""
+
+
+def test_spans_are_sent_when_a_process_is_told_to_end(collector) -> None:
+    ended = subprocess.run([sys.executable, "-c", TERMINATED], check=False, timeout=60)
+    assert ended.returncode == 0
+    assert "last request" in collector.spans()
