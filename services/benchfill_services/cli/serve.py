@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from benchfill.errors import InputError
 
 if TYPE_CHECKING:
     import socket
@@ -28,35 +32,53 @@ def serve(
     from .output import command_output
 
     with command_output("serve", json=False, seed=None, inputs=[]):
+        from ..observability.process import observed
+
         settings = Settings()
         if pools is not None:
             settings = settings.model_copy(update={"pools_dir": pools.absolute()})
-        _check(settings, host, no_auth=no_auth)
-        _serve(settings, host, port, no_auth=no_auth)
+        if no_auth and not _is_loopback(host):
+            raise InputError(
+                f"--no-auth is for loopback only, and {host} is not; leave it out, or listen at "
+                "127.0.0.1.",
+                field="--host",
+            )
+        with observed("benchfill-api", settings), _listen(host, port) as listening:
+            _look(settings, no_auth=no_auth)
+            _serve(settings, listening, no_auth=no_auth)
 
 
-def _check(settings: Settings, host: str, *, no_auth: bool) -> None:
-    """Refuse what would be unsafe, and say what is missing."""
-    from benchfill.errors import InputError
+def _look(settings: Settings, *, no_auth: bool) -> None:
+    """Say what is missing. Raises InputError where nothing could be served."""
+    import asyncio
+
+    import structlog
+
     from benchfill_agents.pool.config import read_pool
 
-    if no_auth and not _is_loopback(host):
-        raise InputError(
-            f"--no-auth is for loopback only, and {host} is not; leave it out, or listen at "
-            "127.0.0.1.",
-            field="--host",
-        )
+    from ..store.api_keys import RedisApiKeys
+    from ..store.connection import connect
+
+    log = structlog.get_logger(__name__)
+
+    async def any_key() -> bool:
+        url = settings.redis_url.get_secret_value() if settings.redis_url else None
+        async with connect(url, settings.data_dir) as redis:
+            return await RedisApiKeys(redis).any_valid()
+
+    if not asyncio.run(any_key()) and not no_auth:
+        log.warning("there is no API key yet; run `benchfill keys create --role operator`")
     folder = settings.pools_dir
     if folder is None:
-        typer.echo("There are no pools: fills are refused. Name a folder with --pools.", err=True)
-    elif not folder.is_dir():
+        log.warning("there are no pools, so fills are refused; name a folder with --pools")
+        return
+    if not folder.is_dir():
         raise InputError("is no folder; name one with pool files.", source=str(folder))
-    else:
-        for path in sorted(folder.glob("*.yaml")):
-            try:
-                read_pool(path)
-            except InputError as error:
-                typer.echo(f"This pool cannot be used: {error}", err=True)
+    for path in sorted(folder.glob("*.yaml")):
+        try:
+            read_pool(path)
+        except InputError as error:
+            log.warning("a pool cannot be used", pool=path.stem, why=error.message)
 
 
 def _is_loopback(host: str) -> bool:
@@ -68,53 +90,38 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _serve(settings: Settings, host: str, port: int, *, no_auth: bool) -> None:
-    import asyncio
-
-    import uvicorn
-
-    from ..rest.app import create_app
-    from ..store.api_keys import RedisApiKeys
-    from ..store.connection import connect
-
-    listening = _listen(host, port)
-
-    async def run() -> None:
-        url = settings.redis_url.get_secret_value() if settings.redis_url else None
-        async with connect(url, settings.data_dir) as redis:
-            if not no_auth and not await RedisApiKeys(redis).any_valid():
-                typer.echo(
-                    "There is no API key yet: make one with "
-                    "`benchfill keys create --role operator`.",
-                    err=True,
-                )
-            app = create_app(settings, anonymous=no_auth)
-            config = uvicorn.Config(
-                app,
-                access_log=False,
-                server_header=False,
-                timeout_graceful_shutdown=5,
-            )
-            where, bound = listening.getsockname()[:2]
-            shown = f"[{where}]" if ":" in where else where
-            typer.echo(f"Listening at http://{shown}:{bound}/v1", err=True)
-            await uvicorn.Server(config).serve(sockets=[listening])
-
-    with listening:
-        asyncio.run(run())
-
-
 def _listen(host: str, port: int) -> socket.socket:
     import socket
-
-    from benchfill.errors import InputError
 
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
-        reason = (error.strerror or "unknown error").lower()
+        reason = os.strerror(error.errno).lower() if error.errno else "unknown host"
         raise InputError(
             f"{host} port {port} cannot be listened at ({reason}); choose another.",
             field="--port",
         ) from None
+
+
+def _serve(settings: Settings, listening: socket.socket, *, no_auth: bool) -> None:
+    import structlog
+    import uvicorn
+
+    from ..observability.traces import trace_requests
+    from ..rest.app import create_app
+
+    app = create_app(settings, anonymous=no_auth)
+    trace_requests(app)
+    host, port = listening.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    structlog.get_logger(__name__).info("listening", url=f"http://{shown}:{port}/v1")
+    config = uvicorn.Config(
+        app,
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        timeout_graceful_shutdown=5,
+    )
+    with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is how it ends
+        uvicorn.Server(config).run(sockets=[listening])
