@@ -79,11 +79,17 @@ def _section(command: str) -> str:
     return found[1]
 
 
+def _parameters(command: Any) -> list[Any]:
+    """Of a group such as `keys`: those of all its commands."""
+    inner = getattr(command, "commands", {}).values()
+    return [*command.params, *(one for part in inner for one in _parameters(part))]
+
+
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_option_of_a_command_is_explained(name: str) -> None:
     section = _section(name)
     named = set(re.findall(r"`(-{1,2}[\w-]+)[^`]*`", section))
-    options = [one for one in COMMANDS[name].params if one.param_type_name == "option"]
+    options = [one for one in _parameters(COMMANDS[name]) if one.param_type_name == "option"]
     missing = [one.opts for one in options if not named & set(one.opts)]
     assert not missing
     # and nothing is explained that the command does not have
