@@ -236,7 +236,7 @@ async def run_job(
     url = settings.redis_url.get_secret_value() if settings.redis_url else None
     async with connect(url, settings.data_dir) as redis:
         usage = RedisUsage(redis, job, "command line")
-        async with Ledger(settings.data_dir / SPOOL, RedisLedgerStore(redis, usage)) as ledger:
+        async with Ledger(settings.data_dir / SPOOL, RedisLedgerStore(redis, usage, job)) as ledger:
             return await carry_out(request, inputs, job, Desk(redis, ledger, usage), watchers)
 
 

@@ -91,6 +91,17 @@ class Asker:
         Raises BudgetExhaustedError before a call that would exceed the budget, ProviderError when
         the provider refuses for good.
         """
+        elsewhere = await self._ledger.claim(order.key)
+        if elsewhere is not None:
+            return elsewhere
+        try:
+            return await self._ask(order)
+        except BaseException:
+            with contextlib.suppress(Exception):  # a claim ends by itself
+                await self._ledger.release(order.key)
+            raise
+
+    async def _ask(self, order: Order) -> Rollout:
         tries = _Tries(order.model)
         retrying = AsyncRetrying(
             retry=retry_if_exception_type(_AskAgainError),
@@ -110,6 +121,8 @@ class Asker:
                 await self._ledger.record(_failed(order, tries, message))
             raise
         await self._ledger.record(rollout)
+        if rollout.outcome == "failed":
+            await self._ledger.release(order.key)
         if tries.fatal is not None:
             raise ProviderError(
                 f"model {order.model.name!r} refused the call: {tries.fatal.message}",

@@ -7,6 +7,7 @@ when it was given up. Only received answers go to the store: a failed one is ask
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 _BATCH = 1000
+_CLAIM_POLL = 0.3  # seconds
 
 
 class InMemoryLedgerStore:
@@ -35,6 +37,13 @@ class InMemoryLedgerStore:
     async def put(self, digest: str, rollout: dict[str, Any]) -> None:
         """See `LedgerStore.put`."""
         self._rollouts.setdefault(digest, rollout)
+
+    async def claim(self, digest: str) -> dict[str, Any] | bool:
+        """See `LedgerStore.claim`; a process has one ledger, which asks for nothing twice."""
+        return self._rollouts.get(digest, True)
+
+    async def release(self, digest: str) -> None:
+        """See `LedgerStore.release`."""
 
 
 class Ledger:
@@ -80,6 +89,23 @@ class Ledger:
             kept = await self._store.get_many(absent[start : start + _BATCH])
             found |= {digest: Rollout.model_validate(rollout) for digest, rollout in kept.items()}
         return found
+
+    async def claim(self, key: RolloutKey) -> Rollout | None:
+        """Return None when it is ours to ask for this rollout, else the answer to somebody else.
+
+        Who asks for it elsewhere is waited for: what he receives is not bought again.
+        """
+        while True:
+            said = await self._store.claim(key.digest)
+            if said is True:
+                return None
+            if said is not False:
+                return Rollout.model_validate(said)
+            await asyncio.sleep(_CLAIM_POLL)
+
+    async def release(self, key: RolloutKey) -> None:
+        """Give up the claim of a rollout that was not received."""
+        await self._store.release(key.digest)
 
     async def begin(self, key: RolloutKey) -> None:
         """Note, durably, that a call is about to go out."""

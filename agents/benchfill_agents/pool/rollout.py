@@ -59,3 +59,15 @@ class LedgerStore(Protocol):
     async def put(self, digest: str, rollout: dict[str, Any]) -> None:
         """Keep a rollout; the first one kept under a digest stays."""
         ...
+
+    async def claim(self, digest: str) -> dict[str, Any] | bool:
+        """Claim a rollout before it is asked for, until it is put or released.
+
+        Returns the rollout if it is kept already, True if it is ours to ask for, and False while
+        somebody else is asking.
+        """
+        ...
+
+    async def release(self, digest: str) -> None:
+        """Give up a claim of ours."""
+        ...

@@ -212,7 +212,7 @@ async def _fill(job: Job, redis: Redis, settings: Settings, holding: Holding) ->
     await _fit_apart(request.items, request.responses, "mcmc", spec.seed, settings)
     inputs = await asyncio.to_thread(read_inputs, request, settings.data_dir)
     usage = RedisUsage(redis, job.id, job.created_by)
-    store = RedisLedgerStore(redis, usage)
+    store = RedisLedgerStore(redis, usage, job.id)
     async with (
         job_ledger(settings.data_dir, redis, store, job.id, holding.lease.token) as ledger,
         _Watch(redis, job, holding) as watch,

@@ -6,6 +6,7 @@
 ``benchfill:memory:order:B``      sorted set: ids of benchmark B's items by z
 ``benchfill:memory:entries:B``    hash: item id -> memory entry (JSON)
 ``benchfill:rollouts``            hash: digest of the rollout's key -> rollout (JSON)
+``benchfill:rollout:claim:D``     string that expires: who is asking for the rollout of digest D
 ``benchfill:steps:results:J``     hash: key of job J's step -> its result (JSON)
 ``benchfill:steps:order:J``       list: keys of job J's steps, oldest first
 ``benchfill:transcript:log:J:G``  stream: messages (JSON) of job J's gap G
@@ -175,6 +176,11 @@ def daily_promises(api_key: str, day: str) -> str:
 def candidate_reviews(candidate: str) -> str:
     """Hash of the verdicts on a candidate."""
     return _key("reviews", candidate)
+
+
+def rollout_claim(digest: str) -> str:
+    """Who is asking for a rollout right now: a string that expires."""
+    return _key("rollout:claim", digest)
 
 
 def _key(kind: str, *names: str) -> str:

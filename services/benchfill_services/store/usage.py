@@ -29,10 +29,12 @@ for k = 1, #KEYS do
     end
 end
 """
-# KEYS[1] is the hash of answers; counting and keeping are one, so neither is done twice
+# KEYS: the hash of answers, the answer's claim, then the hashes to count in. Keeping and counting
+# are one, so neither is done twice.
 COUNT_ONCE = """
+redis.call('DEL', KEYS[2])
 if redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2]) == 0 then return 0 end
-for k = 2, #KEYS do
+for k = 3, #KEYS do
     for a = 3, #ARGV, 2 do
         redis.call('HINCRBYFLOAT', KEYS[k], ARGV[a], ARGV[a + 1])
     end
