@@ -94,7 +94,8 @@ async def make_again(
     found = await service.benchmarks.get(benchmark, version)
     job = await _job_of(service, found, engine, caller.id)
     if job.status not in {"queued", "running"}:
-        job = await service.jobs.resume(job.id)
+        # the version it was first asked for may be gone
+        job = await service.jobs.resume(job.id, _spec(found, engine).model_dump_json())
         await enqueue(service.redis, job.id, job.spec.lane)
     return DiagnosisPending(status=job.status, created_at=job.created_at)
 
@@ -109,14 +110,22 @@ async def _job_of(service: Service, found: BenchmarkVersion, engine: Engine, who
     if job is not None:
         return job
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
-    spec = DiagnosisSpec(benchmark=found.benchmark, version=found.version, engine=engine)
     job = Job(
-        id=job_id, kind="diagnosis", spec=spec, created_at=now, updated_at=now, created_by=who
+        id=job_id,
+        kind="diagnosis",
+        spec=_spec(found, engine),
+        created_at=now,
+        updated_at=now,
+        created_by=who,
     )
     # two who ask at once make one job: its id is the same
     await service.jobs.create(job, idempotency_key=f"diagnosis:{job_id}")
     await enqueue(service.redis, job.id, job.spec.lane)
     return job
+
+
+def _spec(found: BenchmarkVersion, engine: Engine) -> DiagnosisSpec:
+    return DiagnosisSpec(benchmark=found.benchmark, version=found.version, engine=engine)
 
 
 def _pending(job: Job, found: BenchmarkVersion, engine: Engine) -> JSONResponse:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 POOL_ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$"
 _ID = re.compile(POOL_ID)
 _SUFFIX = ".yaml"
-_LOOPBACK = {"localhost", "::1"}
 
 
 class PoolFiles:
@@ -72,7 +72,12 @@ def provider_of(model: PoolModel) -> str:
 
 def stays_here(model: PoolModel) -> bool:
     """Whether what the model is asked stays on this machine."""
-    provider = provider_of(model)
     if model.api_base is None:
         return False
-    return provider in {LOCAL, *_LOOPBACK} or provider.startswith("127.")
+    provider = provider_of(model)
+    if model.api_base == LOCAL or provider == "localhost":
+        return True
+    try:
+        return ip_address(provider).is_loopback
+    except ValueError:  # a name, and names may lead anywhere
+        return False
