@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -21,11 +20,14 @@ from benchfill_services.observability.redaction import secrets_in
 from benchfill_services.settings import Settings
 from support.composed import DOCKER, Composed, compose, compose_text, image
 from support.redis_server import RedisServer, free_port
+from support.trace_collector import TraceCollector
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 ROOT = DOCKER.parent
+SAMPLE = ROOT / "agents" / "benchfill_agents" / "sample"
+CANARY = "canary-7f3a9c"
 
 
 def test_hadolint_has_nothing_to_say() -> None:
@@ -105,7 +107,7 @@ def wait_for(what: Callable[[], bool], seconds: float = 60) -> None:
 
 def test_the_composed_service_runs_without_docker(tmp_path) -> None:
     port = free_port()
-    with RedisServer(tmp_path / "redis") as redis:
+    with RedisServer(tmp_path / "redis") as redis, TraceCollector() as collector:
         options = compose()["services"]["redis"]["command"]
         assert options[options.index("--appendonly") + 1] == "yes"
         here = {
@@ -116,32 +118,73 @@ def test_the_composed_service_runs_without_docker(tmp_path) -> None:
             "/pools": str(tmp_path / "pools"),
         }
         (tmp_path / "pools").mkdir()
+        env_file = {"CANARY_API_KEY": CANARY, "OTEL_EXPORTER_OTLP_ENDPOINT": collector.endpoint}
         started: list[Composed] = []
         try:
             for number, service in enumerate(["api", "worker", "worker"]):
-                started.append(Composed(service, here, tmp_path / f"{service}-{number}.log"))
+                log = tmp_path / f"{service}-{number}.log"
+                started.append(Composed(service, here, env_file, log))
             api, *workers = started
             wait_for(api.is_healthy)
-            _is_of_use(api, f"http://127.0.0.1:{port}")
+            key = _is_of_use(api, f"http://127.0.0.1:{port}")
             assert all(worker.is_healthy() for worker in workers)
-            assert [worker.stop() for worker in workers] == [0, 0]
-            # uvicorn ends by the signal itself once it has closed everything
-            assert api.stop() in {0, -signal.SIGTERM}
+            assert [one.stop() for one in started] == [0, 0, 0]
         finally:
             for one in started:
                 one.kill()
+        logged = [one.log.read_text() for one in started]
+        assert not any(secret in text for text in logged for secret in (key, CANARY))
+        for text in logged[1:]:
+            events = [json.loads(line)["event"] for line in text.splitlines()]
+            assert {"worker started", "worker ends"} <= set(events)
+        _one_trace_from_request_to_job(collector, logged)
 
 
-def _is_of_use(api: Composed, url: str) -> None:
+def _is_of_use(api: Composed, url: str) -> str:
     made = api.run(["benchfill", "keys", "create", "--role", "operator", "--json"])
     assert made.returncode == 0, made.stderr
-    key = json.loads(made.stdout)["api_key"]
+    key: str = json.loads(made.stdout)["api_key"]
     with httpx.Client(base_url=url, timeout=30) as client:
         wait_for(lambda: client.get("/readyz").json()["workers"] == 2)
-        assert client.get("/v1/fills").status_code == 401
-        fills = client.get("/v1/fills", headers={"Authorization": f"Bearer {key}"})
-        assert fills.status_code == 200, fills.text
-    assert key not in api.log.read_text()
+        assert client.get("/v1/benchmarks").status_code == 401
+        client.headers["Authorization"] = f"Bearer {key}"
+        files = {name: (SAMPLE / name).read_bytes() for name in ("items.jsonl", "responses.csv")}
+        upload = {name.partition(".")[0]: (name, content) for name, content in files.items()}
+        sent = client.post("/v1/benchmarks", data={"id": "sample", "name": "S"}, files=upload)
+        assert sent.status_code == 201, sent.text
+        path = f"{sent.headers['Location']}/diagnosis?engine=map"
+        wait_for(lambda: client.get(path).status_code == 200)
+    return key
+
+
+def _one_trace_from_request_to_job(collector: TraceCollector, logged: list[str]) -> None:
+    spans = collector.all_spans()
+    (job,) = [span for span in spans if span.name == "job"]
+    (request,) = [span for span in spans if span.span_id == job.parent_span_id]
+    assert request.name.startswith("GET /v1/benchmarks/")
+    assert request.trace_id == job.trace_id
+    lines = [json.loads(line) for text in logged[1:] for line in text.splitlines()]
+    (ended,) = [line for line in lines if line["event"] == "job ended"]
+    assert ended["trace_id"] == job.trace_id.hex()
+    assert not any(CANARY.encode() in body for body in collector.bodies)
+
+
+def test_the_embedded_server_ends_with_the_api(tmp_path) -> None:
+    port = free_port()
+    here = {
+        "0.0.0.0": "127.0.0.1",
+        "8000": str(port),
+        "/data": str(tmp_path),
+        "/pools": str(tmp_path),
+    }
+    api = Composed("api", here | {"redis://redis:6379/0": ""}, {}, tmp_path / "api.log")
+    try:
+        wait_for(api.is_healthy)
+        pid = int((tmp_path / "valkey" / "valkey.pid").read_text())
+        assert api.stop() == 0
+    finally:
+        api.kill()
+    wait_for(lambda: not Path(f"/proc/{pid}").exists(), seconds=10)
 
 
 def test_the_page_of_operations_names_what_is_there() -> None:

@@ -51,12 +51,15 @@ def image() -> dict[str, Any]:
 class Composed:
     """One container's process; what is a path or a port of the container is one of ours here."""
 
-    def __init__(self, service: str, here: Mapping[str, str], log: Path) -> None:
+    def __init__(
+        self, service: str, here: Mapping[str, str], env_file: Mapping[str, str], log: Path
+    ) -> None:
         described = compose()["services"][service]
         given = {**image()["ENV"], **described.get("environment", {})}
         self._here = here
         self.environment = {
             **{name: os.environ[name] for name in ("HOME", "PYTHONPATH") if name in os.environ},
+            **env_file,
             **{name: self._ours(value) for name, value in given.items()},
             # what venv the image has, we have here
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",

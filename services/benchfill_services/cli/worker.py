@@ -20,8 +20,11 @@ def worker(
     import asyncio
 
     from ..jobs.worker import run_worker
+    from ..observability.process import observed
     from ..settings import Settings
     from .output import command_output
 
     with command_output("worker", json=False, seed=None, inputs=[]):
-        asyncio.run(run_worker(Settings(), threads))
+        settings = Settings()
+        with observed("benchfill-worker", settings, calls_models=True):
+            asyncio.run(run_worker(settings, threads))

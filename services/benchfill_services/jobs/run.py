@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import structlog
 from redis.exceptions import RedisError, ResponseError
+from structlog.contextvars import bound_contextvars
 
 import benchfill as bf
 from benchfill.errors import BenchFillError, InputError, InterruptedRunError
@@ -23,6 +24,7 @@ from ..fill_job import (
     fit_request,
     read_inputs,
 )
+from ..observability.traces import span
 from ..store import keys
 from ..store.benchmark_files import ITEMS, RESPONSES
 from ..store.benchmarks import RedisBenchmarks, materialise
@@ -82,7 +84,9 @@ async def work_on(
         job = await RedisJobs(redis).get(job_id)
         return "ended" if job is None or job.status in RESTING else "busy"
     try:
-        return await _hold(redis, settings, job_id, holding)
+        carrier = await RedisJobs(redis).carrier(job_id)
+        with span("job", carrier=carrier, job=job_id), bound_contextvars(job=job_id):
+            return await _hold(redis, settings, job_id, holding)
     except LeaseLostError:
         _log.warning("lease lost", job=job_id)
         return "left"
