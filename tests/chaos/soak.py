@@ -150,7 +150,7 @@ async def submit(client: Client, folder: Path, url: str, count: int) -> list[str
             "version": 1,
             "pool": "sums",
             # every aim twice: two fills then want the same answers
-            "at": [round(0.3 + 0.4 * (number // 2) / count, 4)],
+            "at": [round(0.56 + 0.22 * (number // 2) / count, 4)],
             "rewriter": "template",
             "anchors": False,
             "rounds": 2,
@@ -341,6 +341,7 @@ def main() -> int:
         name
         for name, wrong in {
             "all fills end": set(report["fills"]) - {"completed", "budget_exhausted"},
+            "candidates are found": report["candidates"] < options.fills / 2,
             "no candidate is lost": report["candidates_lost"],
             "nothing received is bought again": report["received_bought_again"],
             "no more is lost than was in flight": report["in_flight_lost"]
