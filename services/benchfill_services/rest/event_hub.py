@@ -1,34 +1,56 @@
 """Events of jobs for many listeners: one poller a process reads all streams that are watched.
 
-Listeners of a job share what the poller brings. One that falls behind what is kept in memory reads
-on from Redis, so a slow listener costs neither memory nor events.
+Listeners of a job share what the poller brings, written out once for all of them. One that falls
+behind what is kept in memory reads on from Redis, so a slow listener costs neither memory nor
+events.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 from collections import deque
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import structlog
-from redis.exceptions import RedisError
+from fastapi.sse import format_sse_event
 
 from ..jobs.record import RESTING
 from ..store import keys
 from ..store.events import JobEvent, RedisEvents, event_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncGenerator, AsyncIterator
 
     from redis.asyncio import Redis
 
 _KEPT = 200  # events of a job in memory
 _PAGE = 200
+_TOGETHER_SECONDS = 0.1  # what comes within this goes out as one: listeners wake less often
 _BLOCK_MS = 250  # also the longest wait until a new stream is watched
 _STATUS_SECONDS = 1.0
+SILENT_SECONDS = 15.0
 _RETRY_SECONDS = 1.0
 _log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class Told:
+    """An event as listeners get it."""
+
+    id: str
+    place: tuple[int, int]
+    text: bytes
+    rests: bool  # it says that the job has come to rest
+
+    @classmethod
+    def of(cls, event: JobEvent) -> Told:
+        """Write an event out."""
+        text = format_sse_event(data_str=json.dumps(event.data), event=event.type, id=event.id)
+        rests = event.type == "status" and event.data.get("status") in RESTING
+        return cls(event.id, place_of(event.id), text, rests)
 
 
 def place_of(event_id: str) -> tuple[int, int]:
@@ -44,23 +66,22 @@ class _Channel:
         self.listeners = 0
         self.since = place_of(since)  # everything after this is in `events`
         self.cursor = since
-        self.events: deque[JobEvent] = deque()
+        self.events: deque[Told] = deque()
         self.changed = asyncio.Event()
-        self.status: str | None = None
         self.at_rest = 0  # how often in a row the job was seen at rest
 
-    def add(self, events: list[JobEvent]) -> None:
+    def add(self, events: list[Told]) -> None:
         self.events.extend(events)
         self.cursor = events[-1].id
         while len(self.events) > _KEPT:
-            self.since = place_of(self.events.popleft().id)
+            self.since = self.events.popleft().place
         self.wake()
 
-    def after(self, place: tuple[int, int]) -> list[JobEvent] | None:
+    def after(self, place: tuple[int, int]) -> list[Told] | None:
         """Return what came after a place; None when that is no longer all here."""
         if place < self.since:
             return None
-        return [event for event in self.events if place_of(event.id) > place]
+        return [event for event in self.events if event.place > place]
 
     def wake(self) -> None:
         self.changed.set()
@@ -80,35 +101,45 @@ class EventHub:
         """How many jobs are listened to."""
         return len(self._channels)
 
-    async def follow(self, job_id: str, after: str) -> AsyncIterator[JobEvent]:
-        """Yield a job's events after an id, old and new, until the job rests and all are told."""
+    async def follow(self, job_id: str, after: str) -> AsyncGenerator[list[Told], None]:
+        """Yield a job's events after an id, old and new, until the job rests and all are told.
+
+        An empty list says that nothing has happened for a while.
+        """
         channel = await self._join(job_id)
-        events = RedisEvents(self._redis, job_id)
+        place = place_of(after)
         ended = False  # by what was told last
         try:
             while True:
                 changed = channel.changed
                 rested = channel.at_rest
-                batch = channel.after(place_of(after))
-                if batch is None:
-                    batch = await events.read(after, _PAGE)
-                    if not batch:  # trimmed away
-                        after = "{}-{}".format(*channel.since)
-                        continue
-                for event in batch:
-                    yield event
-                    after = event.id
-                    ended = event.data.get("status") in RESTING
-                if batch:
-                    continue
+                batch = channel.after(place)
                 # without a last word, one more look: it may be on its way
-                if rested > (0 if ended else 1):
+                resting = rested > (0 if ended else 1)
+                behind = batch is None
+                if behind or (resting and not batch):  # the poller may be behind, too
+                    batch = await self._history(job_id, place)
+                if batch:
+                    place, ended = batch[-1].place, batch[-1].rests
+                    yield batch
+                    continue
+                if resting:
                     return
-                await changed.wait()
+                if behind:  # trimmed away
+                    place = channel.since
+                    continue
+                try:
+                    await asyncio.wait_for(changed.wait(), SILENT_SECONDS)
+                except TimeoutError:
+                    yield []
         finally:
             channel.listeners -= 1
             if channel.listeners == 0 and self._channels.get(job_id) is channel:
                 del self._channels[job_id]
+
+    async def _history(self, job_id: str, place: tuple[int, int]) -> list[Told]:
+        events = await RedisEvents(self._redis, job_id).read("{}-{}".format(*place), _PAGE)
+        return [Told.of(event) for event in events]
 
     async def _join(self, job_id: str) -> _Channel:
         channel = self._channels.get(job_id)
@@ -134,7 +165,7 @@ class EventHub:
                 await self._wanted.wait()
             try:
                 await step()
-            except RedisError as error:
+            except Exception as error:  # nobody would start it again, and all streams would hang
                 _log.warning("events cannot be read", error=type(error).__name__)
                 await asyncio.sleep(_RETRY_SECONDS)
 
@@ -145,7 +176,9 @@ class EventHub:
         replies: Any = await self._redis.xread(cursors, count=_PAGE, block=_BLOCK_MS)
         for name, entries in replies or ():
             channel = streams[name][1]
-            channel.add([event_of(event_id, fields) for event_id, fields in entries])
+            channel.add([Told.of(event_of(event_id, fields)) for event_id, fields in entries])
+        if replies:
+            await asyncio.sleep(_TOGETHER_SECONDS)
 
     async def _look(self) -> None:
         """See which of the jobs rest: then nothing more will come."""
@@ -155,7 +188,6 @@ class EventHub:
                 pipe.hget(keys.job(job), "status")
             statuses = await pipe.execute()
         for (_, channel), status in zip(watched, statuses, strict=True):
-            channel.status = status
             channel.at_rest = channel.at_rest + 1 if status in RESTING or status is None else 0
             if channel.at_rest:
                 channel.wake()

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable
+import contextlib
+import json
+from collections.abc import AsyncIterator
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Header, Query
-from fastapi.sse import EventSourceResponse, ServerSentEvent
+from fastapi.responses import StreamingResponse
+from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 
 from .event_hub import place_of
 from .fills import FillId, fill_of
 from .guarded_route import GuardedRoute, needs
-from .problem import wrong_field
-from .service import ServiceDep
+from .service import Service, ServiceDep
 
 router = APIRouter(prefix="/v1/fills", tags=["fills"], route_class=GuardedRoute)
-_PLACE = r"^[0-9]{1,19}(-[0-9]{1,19})?$"
-_LARGEST = 2**64
+_PLACE = r"^[0-9]{1,19}(-[0-9]{1,19})?$"  # below the largest that Redis takes
+_HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}  # no proxy holds events back
 
 
 async def _start(
@@ -32,23 +34,32 @@ async def _start(
     """Return the place after which events are wanted, before the response begins."""
     await fill_of(service, fill)
     place = last_event_id or after or "0-0"
-    if max(place_of(place)) >= _LARGEST:
-        location, name = ("header", "Last-Event-ID") if last_event_id else ("query", "after")
-        raise wrong_field(
-            "header" if location == "header" else "query", name, "is no id of an event."
-        )
     return "{}-{}".format(*place_of(place))
 
 
-@router.get("/{fill}/events", response_class=EventSourceResponse, **needs("reader"))
+@router.get(
+    "/{fill}/events",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+    **needs("reader"),
+)
 async def follow_fill(
     fill: FillId, service: ServiceDep, start: Annotated[str, Depends(_start)]
-) -> AsyncIterable[ServerSentEvent]:
+) -> StreamingResponse:
     """Follow a fill: what happened so far, and on until it rests; then `end`, without an id.
 
-    A comment comes every 15 s. Whoever lost the connection sends the last id as Last-Event-ID.
+    A comment comes after 15 s of silence. Whoever lost the connection sends the last id as
+    Last-Event-ID.
     """
-    async for event in service.hub.follow(fill, start):
-        yield ServerSentEvent(data=event.data, event=event.type, id=event.id)
+    # not FastAPI's own generator: it would write each event out anew for each listener
+    return StreamingResponse(
+        _told(service, fill, start), media_type="text/event-stream", headers=_HEADERS
+    )
+
+
+async def _told(service: Service, fill: str, start: str) -> AsyncIterator[bytes]:
+    async with contextlib.aclosing(service.hub.follow(fill, start)) as batches:
+        async for batch in batches:
+            yield b"".join(event.text for event in batch) or KEEPALIVE_COMMENT
     job = await fill_of(service, fill)
-    yield ServerSentEvent(data={"status": job.status}, event="end")
+    yield format_sse_event(data_str=json.dumps({"status": job.status}), event="end")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import uuid
 from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
-from fastapi import routing
 
 from benchfill_services.jobs.record import FillSpec, Job
 from benchfill_services.rest import event_hub
-from benchfill_services.rest.event_hub import EventHub, running
+from benchfill_services.rest.event_hub import EventHub, Told, running
 from benchfill_services.store.events import RedisEvents
 from benchfill_services.store.jobs import RedisJobs
 from support.rest_service import FILL, rest_at
@@ -94,7 +94,8 @@ async def test_a_cancelled_queue_entry_ends_its_stream(operator, arith, listener
 
 
 async def test_a_silent_stream_is_kept_alive(operator, arith, listener, monkeypatch) -> None:
-    monkeypatch.setattr(routing, "_PING_INTERVAL", 0.1)  # 15 s, by FastAPI
+    assert event_hub.SILENT_SECONDS == 15
+    monkeypatch.setattr(event_hub, "SILENT_SECONDS", 0.1)
     fill = operator.post("/v1/fills", json=FILL).json()["id"]
     async with listener, listener.stream("GET", f"/v1/fills/{fill}/events") as reply:
         async for line in reply.aiter_lines():
@@ -132,6 +133,14 @@ async def test_a_hundred_listeners_take_one_more_connection(
     assert [one["event"] for one in found[0]] == ["status", "message", "end"]
 
 
+def data_of(event: Told) -> dict[str, Any]:
+    return json.loads(re.search(rb"^data: (.*)$", event.text, re.MULTILINE)[1])
+
+
+def numbers(batch: list[Told]) -> list[int]:
+    return [data_of(one)["n"] for one in batch]
+
+
 async def new_job(valkey: Redis) -> str:
     job = Job(
         id=uuid.uuid4().hex,
@@ -147,6 +156,7 @@ async def new_job(valkey: Redis) -> str:
 
 async def test_a_listener_that_dawdles_loses_nothing(valkey: Redis, monkeypatch) -> None:
     monkeypatch.setattr(event_hub, "_KEPT", 3)
+    monkeypatch.setattr(event_hub, "_PAGE", 2)
     job = await new_job(valkey)
     events = RedisEvents(valkey, job)
     hub = EventHub(valkey)
@@ -154,14 +164,14 @@ async def test_a_listener_that_dawdles_loses_nothing(valkey: Redis, monkeypatch)
         seen = []
 
         async def dawdle() -> None:
-            async for event in hub.follow(job, "0-0"):
-                seen.append(event.data["n"])
-                await asyncio.sleep(0.02)
+            async for batch in hub.follow(job, "0-0"):
+                seen.extend(numbers(batch))
+                await asyncio.sleep(0.05)
 
         task = asyncio.create_task(dawdle())
         for number in range(60):
             await events.append("message", {"n": number})
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(0.01)
         await rest_at(valkey, job, "failed")
         await asyncio.wait_for(task, 20)
         assert seen == [*range(60)]
@@ -199,7 +209,8 @@ async def test_a_job_that_is_resumed_is_followed_on(valkey: Redis) -> None:
     async with running(hub):
 
         async def all_of() -> list[str]:
-            return [event.data["status"] async for event in hub.follow(job, "0-0")]
+            found = [one async for batch in hub.follow(job, "0-0") for one in batch]
+            return [data_of(one)["status"] for one in found]
 
         task = asyncio.create_task(all_of())
         await asyncio.sleep(3)
