@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test lint docs slow studies bench sample clean
+.PHONY: demo test lint docs slow studies bench chaos load sample clean
 
 demo: $(STAMP)
 	$(BIN)/benchfill demo --out demo-out
@@ -23,6 +23,14 @@ studies: $(STAMP)
 # table of docs/bench.md: what users wait for, against its goals
 bench: $(STAMP)
 	OMP_NUM_THREADS=2 $(BIN)/python tests/bench/speed.py
+
+# forty fills while workers, Redis and the API die around them; table of docs/service-studies.md
+chaos: $(STAMP)
+	$(BIN)/python tests/chaos/soak.py
+
+# latencies of the REST service under load; table of docs/service-studies.md
+load: $(STAMP)
+	$(BIN)/python tests/bench/load.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
