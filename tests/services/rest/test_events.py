@@ -218,3 +218,21 @@ async def test_a_job_that_is_resumed_is_followed_on(valkey: Redis) -> None:
         await rest_at(valkey, job, "completed")
         await events.append("status", {"status": "completed"})
         assert await asyncio.wait_for(task, 10) == ["budget_exhausted", "queued", "completed"]
+
+
+async def test_lost_connections_lose_no_event(valkey: Redis) -> None:
+    job = await new_job(valkey)
+    events = RedisEvents(valkey, job)
+    hub = EventHub(valkey)
+    async with running(hub):
+
+        async def all_of() -> list[int]:
+            return [n async for batch in hub.follow(job, "0-0") for n in numbers(batch)]
+
+        task = asyncio.create_task(all_of())
+        for number in range(6):
+            await asyncio.sleep(0.3)
+            await valkey.client_kill_filter(_type="normal", skipme=True)
+            await events.append("message", {"n": number})
+        await rest_at(valkey, job, "completed")
+        assert await asyncio.wait_for(task, 20) == [*range(6)]
