@@ -27,6 +27,7 @@ bench: $(STAMP)
 # forty fills while workers, Redis and the API die around them; table of docs/service-studies.md
 chaos: $(STAMP)
 	$(BIN)/python tests/chaos/soak.py
+	$(BIN)/python tests/chaos/namespaces.py
 
 # latencies of the REST service under load; table of docs/service-studies.md
 load: $(STAMP)

@@ -86,7 +86,13 @@ class ScriptedServer:
     """The provider; a context manager that serves from a thread."""
 
     def __init__(
-        self, *, port: int = 0, log: str | Path | None = None, script: Script = (), delay: float = 0
+        self,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        log: str | Path | None = None,
+        script: Script = (),
+        delay: float = 0,
     ) -> None:
         self.records: list[Record] = []
         self.models: tuple[str, ...] = ("scripted",)
@@ -95,7 +101,7 @@ class ScriptedServer:
         self._lock = threading.Lock()
         self._connections: set[socket.socket] = set()
         self.script(script)
-        self._http = _HTTPServer(("127.0.0.1", port), _Handler)
+        self._http = _HTTPServer((host, port), _Handler)
         self._http.owner = self
         self._thread = threading.Thread(
             target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
@@ -122,7 +128,8 @@ class ScriptedServer:
     @property
     def url(self) -> str:
         """Base URL, with ``/v1``."""
-        return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
+        host, port = self._http.server_address[:2]
+        return f"http://{host!s}:{port}/v1"
 
     def script(self, script: Script) -> None:
         """Set what comes next: a function of the request, or replies in order and then sums."""

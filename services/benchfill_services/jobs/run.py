@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 import structlog
+from filelock import AsyncFileLock
 from redis.exceptions import RedisError, ResponseError
 from structlog.contextvars import bound_contextvars
 
@@ -29,7 +30,7 @@ from ..store import keys
 from ..store.benchmark_files import ITEMS, RESPONSES
 from ..store.benchmarks import RedisBenchmarks, materialise
 from ..store.events import RedisEvents
-from ..store.fits import is_kept
+from ..store.fits import fit_path
 from ..store.jobs import LeaseLostError, RedisJobs
 from ..store.ledger import RedisLedgerStore
 from ..store.spools import job_ledger
@@ -260,22 +261,22 @@ async def _fit_apart(
     items: Path, responses: Path, engine: Engine, seed: int, settings: Settings
 ) -> None:
     """Make the fit in another process, unless it is kept: sampling would hold up all other jobs."""
-
-    def kept() -> bool:
-        request = fit_request(items, responses, engine=engine, seed=seed)
-        return is_kept(settings.data_dir, request)
-
-    if await asyncio.to_thread(kept):
-        return
-    await fit_apart(
-        {
-            "items": str(items),
-            "responses": str(responses),
-            "engine": engine,
-            "seed": seed,
-            "data_dir": str(settings.data_dir),
-        }
-    )
+    request = await asyncio.to_thread(fit_request, items, responses, engine=engine, seed=seed)
+    path = fit_path(settings.data_dir, request)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # a lock beside that of the fit itself: who waits here has not started a process yet
+    async with AsyncFileLock(f"{path}.turn", poll_interval=0.2):
+        if path.exists():
+            return
+        await fit_apart(
+            {
+                "items": str(items),
+                "responses": str(responses),
+                "engine": engine,
+                "seed": seed,
+                "data_dir": str(settings.data_dir),
+            }
+        )
 
 
 async def _pinned_pool(redis: Redis, settings: Settings, job: Job, holding: Holding) -> Path:

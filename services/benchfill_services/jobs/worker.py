@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 SIGN_OF_LIFE = 2.0  # seconds
 _SWEEP = 5.0
-_BUSY_MS = 2_000
 _HEARD = 0.1  # seconds until threads have heard that they are to end
 _GRACE_MS = 60_000
 PATIENCE = 60
@@ -118,10 +117,8 @@ class JobWorker:
         except Exception as error:  # the sweep finds the job again
             _log.error("job left", job=job_id, exc_info=error)
             return
-        if ended == "busy":
-            # its worker may have died just now; the lease will tell
-            broker.enqueue(message_of(job_id, lane), delay=_BUSY_MS)
-        elif ended == "handed_back":
+        # one that is busy elsewhere needs no message: should its worker die, the sweep finds it
+        if ended == "handed_back":
             broker.enqueue(message_of(job_id, lane))
 
 

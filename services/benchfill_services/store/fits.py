@@ -68,7 +68,7 @@ def kept_fit(
 
     A fit with very many draws is not kept: making it again takes less than reading it.
     """
-    path = _path(folder, request)
+    path = fit_path(folder, request)
     kept = _read(path, request)
     if kept is not None:
         return kept
@@ -91,12 +91,8 @@ def _make(path: Path, request: FitRequest, progress: Callable[[int, int], None] 
     return fit
 
 
-def is_kept(folder: Path, request: FitRequest) -> bool:
-    """Say whether the data folder holds a fit."""
-    return _path(folder, request).exists()
-
-
-def _path(folder: Path, request: FitRequest) -> Path:
+def fit_path(folder: Path, request: FitRequest) -> Path:
+    """Return where the data folder keeps a fit."""
     return folder / FOLDER / f"{request.key}.npz"
 
 
