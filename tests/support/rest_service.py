@@ -43,6 +43,10 @@ models:
   - {name: m1, model: openai/gpt-4o-mini}
   - {name: m2, model: anthropic/claude-x, api_base: "https://u:s3cr3t@models.example.org/v1"}
 """
+STRANGERS = "models: [{name: m1, model: openai/x}, {name: unknown, model: openai/y}]\n"
+COMPLETING = (
+    "models: [{name: m1, model: openai/x, style: completion, parameters: {max_tokens: 8}}]\n"
+)
 FILL: dict[str, Any] = {"benchmark": "arith", "version": 1, "pool": "here"}
 
 

@@ -5,29 +5,25 @@ from __future__ import annotations
 import hashlib
 import uuid
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..jobs.broker import enqueue
 from ..jobs.record import FillBudget, FillSpec, Job, JobStatus
-from ..store.benchmarks import SLUG, UnknownBenchmarkError
+from ..store.benchmarks import SLUG
 from ..store.daily_budget import promise, take_back
 from ..store.events import RedisEvents
 from ..store.jobs import UnknownJobError
 from ..store.keys import IDEMPOTENT_BODIES
 from .auth import Caller
+from .fill_check import checked
 from .fill_plan import FillPlan, lower_than, plan_of
 from .guarded_route import GuardedRoute, needs
 from .pagination import Before, Limit, Page, page
-from .pool_files import provider_of, stays_here
-from .pools import pool_of
 from .problem import FieldError, ProblemError, wrong_field
 from .service import Service, ServiceDep
-
-if TYPE_CHECKING:
-    from benchfill_agents.pool.config import Pool
 
 router = APIRouter(prefix="/v1/fills", tags=["fills"], route_class=GuardedRoute)
 FillId = Annotated[str, Path(pattern="^[0-9a-f]{32}$")]
@@ -100,7 +96,7 @@ async def create_fill(  # noqa: PLR0913, PLR0917 - FastAPI names them
         made = await _made_before(service, bound, spec)
         if made is not None:
             return _accepted(response, made)
-    pool = await _checked(service, spec)
+    pool = await checked(service, spec)
     if dry_run:
         response.status_code = 200
         return await plan_of(service, spec, pool)
@@ -173,7 +169,7 @@ async def resume_fill(
         if lower:
             raise wrong_field("body", f"budget.{lower[0]}", "is lower than before; raise it.")
         spec = spec.model_copy(update={"budget": resume.budget})
-    await _checked(service, spec)
+    await checked(service, spec)
     await promise(service.redis, caller, fill, spec.budget)
     resumed = await service.jobs.resume(fill, spec.model_dump_json())
     await _queue(service, resumed)
@@ -211,32 +207,6 @@ async def _made_before(service: Service, bound: str, spec: FillSpec) -> Job | No
         # the first request may have died before the job came into the queue
         await enqueue(service.redis, made.id, made.spec.lane)
     return made
-
-
-async def _checked(service: Service, spec: FillSpec) -> Pool:
-    """Return the fill's pool, when it may ask about this benchmark."""
-    try:
-        version = await service.benchmarks.get(spec.benchmark, spec.version)
-    except UnknownBenchmarkError as error:
-        raise wrong_field("body", "benchmark", error.message, "unknown-benchmark") from None
-    try:
-        pool = await pool_of(service, spec.pool)
-    except ProblemError as error:
-        raise wrong_field("body", "pool", error.detail, error.kind) from None
-    names = [model.name for model in pool.models]
-    if spec.writer is not None and spec.writer not in names:
-        raise wrong_field("body", "writer", f"the pool has {', '.join(names)}.")
-    if version.local_only:
-        away = sorted({provider_of(model) for model in pool.models if not stays_here(model)})
-        if away:
-            raise wrong_field(
-                "body",
-                "pool",
-                f"benchmark {version.benchmark} is local_only, and this pool would send its items "
-                f"to {', '.join(away)}; use a pool of models on this machine.",
-                "local-only",
-            )
-    return pool
 
 
 async def _create(service: Service, spec: FillSpec, caller: Caller, bound: str | None) -> Job:

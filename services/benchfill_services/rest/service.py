@@ -16,6 +16,7 @@ from ..store.reviews import RedisReviews
 from .event_hub import EventHub
 from .pool_files import PoolFiles
 from .rate_limits import RateLimits
+from .version_contents import VersionContents
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Service:
     pools: PoolFiles
     hub: EventHub
     rate_limits: RateLimits
+    contents: VersionContents
 
     @classmethod
     def of(cls, redis: Redis, settings: Settings, *, anonymous: bool) -> Service:
@@ -47,6 +49,7 @@ class Service:
             pools=PoolFiles(settings.pools_dir),
             hub=EventHub(redis),
             rate_limits=RateLimits(redis),
+            contents=VersionContents(redis, settings.data_dir),
         )
 
 

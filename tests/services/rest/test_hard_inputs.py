@@ -15,7 +15,15 @@ from redis import Redis
 
 from benchfill_services.settings import Settings
 from benchfill_services.store.server import EmbeddedServer
-from support.rest_service import FILL, ITEMS, RESPONSES, serving, settings_of
+from support.rest_service import (
+    COMPLETING,
+    FILL,
+    ITEMS,
+    RESPONSES,
+    STRANGERS,
+    serving,
+    settings_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -186,10 +194,17 @@ def test_forms_that_lack_or_have_too_much(operator: httpx.Client, files) -> None
         (json.dumps(FILL | {"pool": "broken"}).encode(), "pool"),
         (json.dumps(FILL | {"version": 9}).encode(), "benchmark"),
         (json.dumps(FILL | {"writer": "m9"}).encode(), "writer"),
+        (json.dumps(FILL | {"rewriter": "template"}).encode(), "rewriter"),
+        (json.dumps(FILL | {"pool": "strangers"}).encode(), "pool"),
+        (json.dumps(FILL | {"pool": "completing"}).encode(), "pool"),
     ],
-    ids=range(19),
+    ids=range(22),
 )
-def test_bodies_name_the_field_at_fault(operator: httpx.Client, arith, body, path) -> None:
+def test_bodies_name_the_field_at_fault(
+    operator: httpx.Client, arith, tmp_path: Path, body, path
+) -> None:
+    for name, text in (("strangers", STRANGERS), ("completing", COMPLETING)):
+        (tmp_path / "pools" / f"{name}.yaml").write_text(text)
     reply = operator.post("/v1/fills", content=body, headers={"Content-Type": "application/json"})
     problem = is_problem(reply, 422)
     assert problem["errors"][0]["location"] == "body"
