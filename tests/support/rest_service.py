@@ -100,7 +100,8 @@ def settings_of(valkey_socket: Path, folder: Path, **more: Any) -> Settings:
 def serving(settings: Settings, *, anonymous: bool = False) -> Iterator[RestService]:
     """Run a service on a free port until left."""
     app = create_app(settings, anonymous=anonymous)
-    listening = socket.create_server(("127.0.0.1", 0))
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening.bind(("127.0.0.1", 0))
     config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)

@@ -21,10 +21,11 @@ _SUFFIX = ".yaml"
 
 
 class PoolFiles:
-    """Reads them anew each time, so that a changed file counts at once."""
+    """Reads a file again when it has changed, so that the change counts at once."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
+        self._read: dict[Path, tuple[tuple[int, int, int], Pool]] = {}
 
     def ids(self) -> list[str]:
         """Return the ids of all pools, in alphabetical order."""
@@ -52,8 +53,12 @@ class PoolFiles:
         if not path.is_file():
             return None
         try:
-            return read_pool(path)
-        except InputError:
+            now = path.stat()
+            state = (now.st_mtime_ns, now.st_size, now.st_ino)
+            if path not in self._read or self._read[path][0] != state:
+                self._read[path] = (state, read_pool(path))
+            return self._read[path][1]
+        except (InputError, OSError):
             raise InputError(
                 f"the file of pool {pool} cannot be used; `benchfill serve` says why when it "
                 "starts."

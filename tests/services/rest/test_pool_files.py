@@ -52,3 +52,14 @@ def test_names_of_files_lead_nowhere_else(tmp_path) -> None:
         assert pools.read(name) is None
     assert pools.read("here").models[0].name == "m"
     assert PoolFiles(None).ids() == PoolFiles(tmp_path / "none").ids() == []
+
+
+def test_a_changed_file_counts_at_once(tmp_path) -> None:
+    path = tmp_path / "p.yaml"
+    pools = PoolFiles(tmp_path)
+    for name in ("a", "b", "ccc"):
+        path.write_text(f"models:\n  - {{name: {name}, model: openai/x}}\n")
+        assert pools.read("p").models[0].name == name
+        assert pools.read("p") is pools.read("p")
+    path.unlink()
+    assert pools.read("p") is None
