@@ -30,7 +30,15 @@ _OWN_HANDLERS = (
     *("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"),
 )
 # A line a model call, or more, that says nothing that metrics and traces do not say.
-_TALKATIVE = ("httpx", "httpcore", "LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "urllib3")
+_TALKATIVE = (
+    "httpx",
+    "httpx2",
+    "httpcore",
+    "LiteLLM",
+    "LiteLLM Router",
+    "LiteLLM Proxy",
+    "urllib3",
+)
 
 
 def setup_logs(settings: Settings) -> None:
