@@ -26,7 +26,7 @@ _KINDS = (
     Reply("4", malformed=True),
     Reply(""),
     Reply("The answer is 1", finish_reason="length"),
-    Reply(status=503, delay=9.0),  # beyond the pool's timeout
+    Reply(status=503, delay=14.0),  # beyond the pool's timeout
 )
 
 

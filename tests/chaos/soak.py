@@ -235,6 +235,9 @@ async def judge(
     counts = days.answered(records)
     twice = {key: count for key, count in counts.items() if count > 1}
     unexplained = {key: count for key, count in twice.items() if key[1] not in lost}
+    for _, _, key in unexplained:
+        when = [(one.received_at, one.finished_at) for one in records if one.key == key]
+        world.tell(f"bought again: {when}")
     return {
         "fills": statuses,
         "candidates": candidates,
@@ -283,7 +286,7 @@ async def soak(options: argparse.Namespace, root: Path) -> dict[str, Any]:
         client = Client(world, json.loads(made.stdout)["api_key"])
         files = write_benchmark(root / "benchmark", provider.url)
         pool = files.pool.read_text().replace(
-            "max_concurrency: 4", "max_concurrency: 4, timeout: 5"
+            "max_concurrency: 4", "max_concurrency: 4, timeout: 12"
         )
         (root / "pools" / "sums.yaml").write_text(pool)
         try:
