@@ -167,6 +167,18 @@ def _request(
     return FitRequest(matrix, guessing, engine, seed)
 
 
+def check_names(request: FillRequest) -> None:
+    """Read the files and refuse what does not fit together; nothing is fitted.
+
+    Raises
+    ------
+    InputError
+        A file cannot be used, or they do not fit together.
+    """
+    items, pool = bf.read_items(request.items), read_pool(request.pool)
+    _check_names(request, bf.read_responses(request.responses), items, pool)
+
+
 def _check_names(
     request: FillRequest, matrix: bf.ResponseMatrix, items: tuple[bf.Item, ...], pool: Pool
 ) -> None:

@@ -203,3 +203,17 @@ def test_the_local_pool_fills_the_gap_of_the_sample(data: Path, tmp_path: Path) 
     assert fill["chosen"]["p_in_gap"] >= 0.9
     assert fill["top_k_sum"]["after"] < fill["top_k_sum"]["before"]
     assert document["rollouts_total"] > 200
+
+
+def test_a_dry_run_says_what_it_may_cost_and_asks_nobody(tmp_path: Path) -> None:
+    files = write_benchmark(tmp_path, "https://models.example.org/v1")
+    words = ["fill", "--items", str(files.items), "--responses", str(files.responses)]
+    words += ["--pool", str(files.pool), "--out", str(tmp_path / "out"), "--dry-run"]
+    done = CliRunner().invoke(app, [*words, "--budget-rollouts", "500", "--json"])
+    assert done.exit_code == 0, done.output
+    plan = json.loads(done.stdout)
+    assert plan["rollouts_at_most"] == 500
+    assert [one["provider"] for one in plan["providers"]] == ["models.example.org"]
+    assert not (tmp_path / "out").exists()
+    shown = CliRunner().invoke(app, words)
+    assert "models.example.org (elsewhere) sees up to 8 anchor items" in shown.output

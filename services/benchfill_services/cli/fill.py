@@ -65,6 +65,10 @@ def fill(
     no_anchors: Annotated[
         bool, typer.Option("--no-anchors", help="Trust the fitted abilities unchecked.")
     ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Say what it may cost and who sees what; ask nobody."),
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all draws.")] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -72,9 +76,10 @@ def fill(
     from .output import command_output
 
     with command_output("fill", json=json, seed=seed, inputs=[items, responses, pool]) as output:
-        from .fill_run import FillRequest, run_fill
+        from .fill_run import FillRequest, dry_run_fill, run_fill
 
-        run_fill(
+        run = dry_run_fill if dry_run else run_fill
+        run(
             FillRequest(
                 items=items,
                 responses=responses,

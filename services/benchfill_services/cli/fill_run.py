@@ -5,12 +5,17 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from benchfill_agents.messages import CalibrationRound, Rewriting
+import typer
 
-from ..fill_job import FillRequest, Watchers, read_inputs, run_job
+from benchfill_agents.messages import CalibrationRound, Rewriting
+from benchfill_agents.pool.config import read_pool
+
+from ..fill_job import FillInputs, FillRequest, Watchers, check_names, read_inputs, run_job
+from ..fill_plan import Earlier, plan_of, providers_of
+from ..jobs.record import FillBudget, FillSpec
 from ..report.fill_report import write_fill_report
 from ..report.folder import json_bytes, write_folder
-from ..report.summary import print_fill
+from ..report.summary import print_fill, print_plan
 from ..settings import Settings
 from .output import INTERRUPTED
 from .progress import counting, working
@@ -27,7 +32,7 @@ if TYPE_CHECKING:
 
 NOT_FILLED = 3
 
-__all__ = ["FillRequest", "run_fill"]
+__all__ = ["FillRequest", "dry_run_fill", "run_fill"]
 
 
 def run_fill(request: FillRequest, output: CommandOutput) -> None:
@@ -37,7 +42,8 @@ def run_fill(request: FillRequest, output: CommandOutput) -> None:
         inputs = read_inputs(request, settings.data_dir)
     job = request.job_id(output.inputs)
     # an --out that cannot be written is found now, not after the rollouts are paid
-    write_folder(request.out, {"job.json": json_bytes(output.envelope() | {"job": job})})
+    head = {"job": job, "providers": _name_providers(request, inputs)}
+    write_folder(request.out, {"job.json": json_bytes(output.envelope() | head)})
     with counting() as bar:
         watch = _Watch(bar, request.rounds)
         outcome = asyncio.run(
@@ -45,13 +51,50 @@ def run_fill(request: FillRequest, output: CommandOutput) -> None:
         )
     report = outcome.report
     output.result = report.model_dump(mode="json") | {
-        "job": job,
+        **head,
         "in_flight_lost": [key.model_dump() for key in outcome.in_flight_lost],
         "out": str(request.out),
     }
     output.exit_code = _exit_code(report)
     write_fill_report(request.out, output.document(), inputs.diagnosis, report, outcome.transcripts)
     output.summary = lambda console: print_fill(console, report, request.out)
+
+
+def dry_run_fill(request: FillRequest, output: CommandOutput) -> None:
+    """Say what the fill would cost at most, and which providers would see which items."""
+    check_names(request)
+    plan = plan_of(_spec(request), read_pool(request.pool), Earlier())
+    output.result = plan.model_dump(mode="json")
+    output.summary = lambda console: print_plan(console, plan)
+
+
+def _spec(request: FillRequest) -> FillSpec:
+    return FillSpec(
+        benchmark=request.responses.stem[:128],
+        version=1,
+        pool=request.pool.stem[:128],
+        max_gaps=request.max_gaps,
+        at=request.at,
+        rounds=request.rounds,
+        rewriter="template" if request.rewriter == "template" else "llm",
+        writer=request.writer,
+        calibration=request.calibration,
+        anchors=request.anchors,
+        budget=FillBudget(
+            rollouts=request.budget_rollouts,
+            tokens=request.budget_tokens,
+            usd=request.budget_usd,
+        ),
+    )
+
+
+def _name_providers(request: FillRequest, inputs: FillInputs) -> list[dict[str, Any]]:
+    """Say who will see held-out items before the first is sent."""
+    asked = providers_of(_spec(request), inputs.pool)
+    for one in asked:
+        if not one.local:
+            typer.echo(f"{one.provider} will see: {one.sees}.", err=True)
+    return [one.model_dump() for one in asked]
 
 
 def _exit_code(report: FillReport) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import structlog
@@ -15,6 +16,8 @@ from structlog.contextvars import bound_contextvars
 import benchfill as bf
 from benchfill.errors import BenchFillError, InputError, InterruptedRunError
 from benchfill_agents.messages import CalibrationRound
+from benchfill_agents.pool.config import read_pool
+from benchfill_agents.pool.providers import refuse_providers_elsewhere
 
 from ..fill_job import (
     Desk,
@@ -41,7 +44,6 @@ from .record import RESTING, FillSpec
 
 if TYPE_CHECKING:
     import threading
-    from pathlib import Path
 
     from redis.asyncio import Redis
 
@@ -171,10 +173,17 @@ def _meaning(error: Exception, job: Job) -> End | Literal["handed_back", "left"]
         return "left"
     said = next((one for one in causes if isinstance(one, BenchFillError)), None)
     if said is not None:
-        return End("failed", error=said.message)
+        return End("failed", error=_without_paths(said))
     _log.error("job failed", job=job.id, exc_info=error)
     name = type(causes[0]).__name__
     return End("failed", error=f"an error of BenchFill itself ({name}); its log says more.")
+
+
+def _without_paths(error: BenchFillError) -> str:
+    """Leave out of a sentence where this machine keeps its files."""
+    if isinstance(error, InputError) and error.source is not None:
+        return error.message.replace(error.source, Path(error.source).name)
+    return error.message
 
 
 def _flat(error: BaseException) -> list[BaseException]:
@@ -195,10 +204,14 @@ async def _fill(job: Job, redis: Redis, settings: Settings, holding: Holding) ->
     if not isinstance(spec, FillSpec):
         raise TypeError(spec)
     folder = await _benchmark_folder(redis, settings, spec.benchmark, spec.version)
+    pool = await _pinned_pool(redis, settings, job, holding)
+    version = await RedisBenchmarks(redis).get(spec.benchmark, spec.version)
+    if version.local_only:
+        refuse_providers_elsewhere(read_pool(pool), version.benchmark)
     request = FillRequest(
         items=folder / ITEMS,
         responses=folder / RESPONSES,
-        pool=await _pinned_pool(redis, settings, job, holding),
+        pool=pool,
         out=folder,
         max_gaps=spec.max_gaps,
         include_unresolved=spec.include_unresolved,

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from benchfill.diagnosis import Diagnosis
     from benchfill_agents.fill_report import FillReport, FillResult
 
+    from ..fill_plan import FillPlan
+
 SHOWN = 5
 NAME = 26
 
@@ -131,3 +133,22 @@ def _gaps(diagnosis: Diagnosis) -> Table:
             Text(between),
         )
     return table
+
+
+def print_plan(console: Console, plan: FillPlan) -> None:
+    """Print what a dry run says."""
+    dollars = "nothing bounds it" if plan.usd_at_most is None else f"{plan.usd_at_most:.2f}"
+    table = Table.grid(padding=(0, 2))
+    table.add_row("gaps at most", f"{plan.gaps_at_most}")
+    table.add_row("rollouts at most", f"{plan.rollouts_at_most:,}")
+    table.add_row("US dollars at most", dollars)
+    console.print(table)
+    prices = Table("model", "provider", "$/M prompt tokens", "$/M completion tokens")
+    for one in plan.prices:
+        both = (one.usd_per_million_prompt_tokens, one.usd_per_million_completion_tokens)
+        shown = ("unknown" if price is None else f"{price:.2f}" for price in both)
+        prices.add_row(Text(one.model), Text(one.provider), *shown)
+    console.print(prices)
+    for provider in plan.providers:
+        where = "on this machine" if provider.local else "elsewhere"
+        console.print(Text(f"{provider.provider} ({where}) sees {provider.sees}."))

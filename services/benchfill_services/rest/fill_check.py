@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from benchfill.errors import InputError
+from benchfill_agents.pool.providers import refuse_providers_elsewhere
+
 from ..store.benchmarks import UnknownBenchmarkError
-from .pool_files import provider_of, stays_here
 from .pools import pool_of
 from .problem import ProblemError, wrong_field
 
@@ -52,15 +54,10 @@ async def checked(service: Service, spec: FillSpec) -> Pool:
 def _refuse_away(version: BenchmarkVersion, pool: Pool) -> None:
     if not version.local_only:
         return
-    away = sorted({provider_of(model) for model in pool.models if not stays_here(model)})
-    if away:
-        raise wrong_field(
-            "body",
-            "pool",
-            f"benchmark {version.benchmark} is local_only, and this pool would send its items "
-            f"to {', '.join(away)}; use a pool of models on this machine.",
-            "local-only",
-        )
+    try:
+        refuse_providers_elsewhere(pool, version.benchmark)
+    except InputError as error:
+        raise wrong_field("body", "pool", error.message, "local-only") from None
 
 
 def _refuse_writer(spec: FillSpec, pool: Pool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import uuid
 from datetime import UTC, datetime
@@ -10,6 +11,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from ..fill_plan import FillPlan, earlier_fills, lower_than, plan_of
 from ..jobs.broker import enqueue
 from ..jobs.record import FillBudget, FillSpec, Job, JobStatus
 from ..store.benchmarks import SLUG
@@ -19,7 +21,6 @@ from ..store.jobs import UnknownJobError
 from ..store.keys import IDEMPOTENT_BODIES
 from .auth import Caller
 from .fill_check import checked
-from .fill_plan import FillPlan, lower_than, plan_of
 from .guarded_route import GuardedRoute, needs
 from .pagination import Before, Limit, Page, page
 from .problem import FieldError, ProblemError, wrong_field
@@ -99,7 +100,8 @@ async def create_fill(  # noqa: PLR0913, PLR0917 - FastAPI names them
     pool = await checked(service, spec)
     if dry_run:
         response.status_code = 200
-        return await plan_of(service, spec, pool)
+        earlier = await earlier_fills(service.redis, service.jobs, spec)
+        return await asyncio.to_thread(plan_of, spec, pool, earlier)
     job = await _create(service, spec, caller, bound)
     return _accepted(response, job)
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from ipaddress import ip_address
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from benchfill.errors import InputError
-from benchfill_agents.pool.config import LOCAL, read_pool
+from benchfill_agents.pool.config import read_pool
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from benchfill_agents.pool.config import Pool, PoolModel
+    from benchfill_agents.pool.config import Pool
 
 POOL_ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$"
 _ID = re.compile(POOL_ID)
@@ -63,26 +61,3 @@ class PoolFiles:
                 f"the file of pool {pool} cannot be used; `benchfill serve` says why when it "
                 "starts."
             ) from None
-
-
-def provider_of(model: PoolModel) -> str:
-    """Name who answers for a model: the host it is asked at, else litellm's provider."""
-    if model.api_base == LOCAL:
-        return LOCAL
-    if model.api_base is not None:
-        return urlsplit(model.api_base).hostname or "unknown"
-    provider, slash, _ = model.litellm_id.partition("/")
-    return provider.removeprefix("text-completion-") if slash else "openai"
-
-
-def stays_here(model: PoolModel) -> bool:
-    """Whether what the model is asked stays on this machine."""
-    if model.api_base is None:
-        return False
-    provider = provider_of(model)
-    if model.api_base == LOCAL or provider == "localhost":
-        return True
-    try:
-        return ip_address(provider).is_loopback
-    except ValueError:  # a name, and names may lead anywhere
-        return False

@@ -13,9 +13,10 @@ from benchfill_agents.pool.calls import Caller, CallError, load_litellm
 from benchfill_agents.pool.config import LOCAL
 from benchfill_agents.pool.local import model_file
 from benchfill_agents.pool.prompting import Message, SolvePrompt
+from benchfill_agents.pool.providers import provider_of, stays_here
 
 from .guarded_route import GuardedRoute, needs
-from .pool_files import POOL_ID, provider_of, stays_here
+from .pool_files import POOL_ID
 from .problem import ProblemError
 from .service import Service, ServiceDep
 

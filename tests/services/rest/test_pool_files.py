@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from benchfill_agents.pool.config import LOCAL_MODEL, PoolModel
-from benchfill_services.rest.pool_files import PoolFiles, provider_of, stays_here
+from benchfill_agents.pool.providers import provider_of, stays_here
+from benchfill_services.rest.pool_files import PoolFiles
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field
@@ -12,18 +12,20 @@ from benchfill_agents.anchors import ROLLOUTS as ANCHOR_ROLLOUTS
 from benchfill_agents.calibrator.calibrator import FIXED_ROLLOUTS
 from benchfill_agents.calibrator.design import Design
 from benchfill_agents.pool.calls import load_litellm
+from benchfill_agents.pool.providers import provider_of, stays_here
 from benchfill_agents.retriever import PARENTS
 from benchfill_agents.team_agents import CHILDREN_PER_PARENT
 
-from ..jobs.record import FillBudget, FillSpec
-from ..store.keys import usage_job
-from ..store.usage import read_usage
-from .pool_files import provider_of, stays_here
+from .jobs.record import FillBudget, FillSpec
+from .store.keys import usage_job
+from .store.usage import read_usage
 
 if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
     from benchfill_agents.pool.config import Pool, PoolModel
 
-    from .service import Service
+    from .store.jobs import RedisJobs
 
 _EARLIER = 20  # fills that an expectation rests on at most
 
@@ -65,10 +67,19 @@ class FillPlan(BaseModel):
     prices: list[ModelPrice]
 
 
-async def plan_of(service: Service, spec: FillSpec, pool: Pool) -> FillPlan:
-    """Return the plan of a fill; nothing is asked of any model."""
+@dataclass(frozen=True)
+class Earlier:
+    """Means of earlier fills, a gap, and how many fills they rest on."""
+
+    rollouts: float | None = None
+    dollars: float | None = None
+    fills: int = 0
+
+
+def plan_of(spec: FillSpec, pool: Pool, earlier: Earlier) -> FillPlan:
+    """Return the plan of a fill; nothing is asked of any model. Blocks, to import litellm."""
     gaps = len(spec.at) or spec.max_gaps
-    rollouts, dollars, earlier = await _earlier(service, spec)
+    rollouts, dollars = earlier.rollouts, earlier.dollars
     at_most = rollouts_at_most(spec, len(pool.models))
     expected = None if rollouts is None else min(round(rollouts * gaps), at_most)
     usd_at_most = 0.0 if all(stays_here(model) for model in pool.models) else spec.budget.usd
@@ -80,10 +91,10 @@ async def plan_of(service: Service, spec: FillSpec, pool: Pool) -> FillPlan:
         rollouts_expected=expected,
         usd_at_most=usd_at_most,
         usd_expected=usd,
-        earlier_fills=earlier,
+        earlier_fills=earlier.fills,
         gaps_at_most=gaps,
         providers=providers_of(spec, pool),
-        prices=await asyncio.to_thread(_prices, pool),
+        prices=_prices(pool),
     )
 
 
@@ -127,25 +138,26 @@ def _seen(spec: FillSpec, models: list[PoolModel]) -> str:
     return "; ".join(shown)
 
 
-async def _earlier(service: Service, spec: FillSpec) -> tuple[float | None, float | None, int]:
-    """Return rollouts and dollars a gap of earlier completed fills with this pool, and how many."""
+async def earlier_fills(redis: Redis, jobs: RedisJobs, spec: FillSpec) -> Earlier:
+    """Return what earlier completed fills with this pool took."""
     rollouts, dollars = [], []
-    found, _ = await service.jobs.list(limit=5 * _EARLIER, status="completed")
+    found, _ = await jobs.list(limit=5 * _EARLIER, status="completed")
     for job in found:
         if not isinstance(job.spec, FillSpec) or job.spec.pool != spec.pool:
             continue
-        report: Any = await service.jobs.result(job.id)
+        report: Any = await jobs.result(job.id)
         if not report or not report.get("fills"):
             continue
         gaps = len(report["fills"])
-        used = await read_usage(service.redis, usage_job(job.id))
+        used = await read_usage(redis, usage_job(job.id))
         rollouts.append(report["rollouts_total"] / gaps)
         dollars.append(sum(one.cost for one in used) / gaps)
         if len(rollouts) == _EARLIER:
             break
     if not rollouts:
-        return None, None, 0
-    return sum(rollouts) / len(rollouts), sum(dollars) / len(dollars), len(rollouts)
+        return Earlier()
+    count = len(rollouts)
+    return Earlier(sum(rollouts) / count, sum(dollars) / count, count)
 
 
 def _prices(pool: Pool) -> list[ModelPrice]:

@@ -1,0 +1,48 @@
+"""Who answers for a pool's models, and whether what they are asked leaves this machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from benchfill.errors import InputError
+
+from .config import LOCAL
+
+if TYPE_CHECKING:
+    from .config import Pool, PoolModel
+
+_LOOPBACK = {"localhost", "::1"}
+
+
+def provider_of(model: PoolModel) -> str:
+    """Name who answers for a model: the host it is asked at, else litellm's provider."""
+    if model.api_base == LOCAL:
+        return LOCAL
+    if model.api_base is not None:
+        return urlsplit(model.api_base).hostname or "unknown"
+    provider, slash, _ = model.litellm_id.partition("/")
+    return provider.removeprefix("text-completion-") if slash else "openai"
+
+
+def stays_here(model: PoolModel) -> bool:
+    """Whether what the model is asked stays on this machine."""
+    provider = provider_of(model)
+    if model.api_base is None:
+        return False
+    return provider in {LOCAL, *_LOOPBACK} or provider.startswith("127.")
+
+
+def elsewhere(pool: Pool) -> list[str]:
+    """Return the providers of a pool that are not on this machine, in alphabetical order."""
+    return sorted({provider_of(model) for model in pool.models if not stays_here(model)})
+
+
+def refuse_providers_elsewhere(pool: Pool, benchmark: str) -> None:
+    """Raise InputError when a pool would send items of a local-only benchmark elsewhere."""
+    away = elsewhere(pool)
+    if away:
+        raise InputError(
+            f"benchmark {benchmark} is local_only, and this pool would send its items to "
+            f"{', '.join(away)}; use a pool of models on this machine."
+        )
