@@ -2,7 +2,8 @@
 
 Both are hashes with the fields ``MODEL:rollouts``, ``MODEL:calls`` (of the agents' own),
 ``MODEL:prompt_tokens``, ``MODEL:completion_tokens``, ``MODEL:cost`` (US dollars) and
-``MODEL:unpriced`` (answers whose price is not known).
+``MODEL:unpriced`` (answers whose price is not known) and ``MODEL:retries`` (calls made for the
+answers beyond the first).
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ class ModelUsage(BaseModel):
     completion_tokens: int = 0
     cost: float = 0.0
     unpriced: int = 0
+    retries: int = 0
 
 
 class RedisUsage:
@@ -105,13 +107,15 @@ class RedisUsage:
 
 def rollout_amounts(rollout: Mapping[str, Any]) -> Amounts:
     """Return what an answer took, from its record in the ledger."""
-    return _amounts(
-        rollout["model_name"],
+    model = rollout["model_name"]
+    amounts = _amounts(
+        model,
         "rollouts",
         rollout.get("prompt_tokens") or 0,
         rollout.get("completion_tokens") or 0,
         rollout.get("cost"),
     )
+    return {**amounts, (model, "retries"): rollout.get("attempts", 1) - 1}
 
 
 def fields(amounts: Amounts) -> list[str]:
