@@ -175,8 +175,8 @@ def test_the_local_pool_answers_a_fill(data: Path, tmp_path: Path) -> None:
     files = Benchmark(items_path(), responses_path(), pool_path())
     words = command(files, tmp_path / "out", "--no-anchors")
     spool = data / "rollouts.jsonl"
-    # a busy machine answers two a second: the whole fill is a slow test
-    code, stdout = end_when(words, data, received(spool) + 40, signal.SIGINT)
+    # a busy machine answers one in ten seconds: the whole fill is a slow test
+    code, stdout = end_when(words, data, received(spool) + 12, signal.SIGINT)
     document = json.loads(stdout)
     assert code == 130
     assert document["fills"][0]["status"] == "interrupted"
@@ -184,7 +184,7 @@ def test_the_local_pool_answers_a_fill(data: Path, tmp_path: Path) -> None:
     kept = [json.loads(line) for line in spool.read_text().splitlines()]
     answers = [one["rollout"] for one in kept if one["event"] == "received"]
     local = [one for one in answers if one["model_name"].startswith("text-")]
-    assert len(local) >= 30
+    assert len(local) >= 12
     assert any(one["correct"] for one in local)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -12,7 +13,6 @@ from .config import LOCAL
 if TYPE_CHECKING:
     from .config import Pool, PoolModel
 
-_LOOPBACK = {"localhost", "::1"}
 
 
 def provider_of(model: PoolModel) -> str:
@@ -27,10 +27,15 @@ def provider_of(model: PoolModel) -> str:
 
 def stays_here(model: PoolModel) -> bool:
     """Whether what the model is asked stays on this machine."""
-    provider = provider_of(model)
     if model.api_base is None:
         return False
-    return provider in {LOCAL, *_LOOPBACK} or provider.startswith("127.")
+    provider = provider_of(model)
+    if model.api_base == LOCAL or provider == "localhost":
+        return True
+    try:
+        return ip_address(provider).is_loopback
+    except ValueError:  # a name, and names may lead anywhere
+        return False
 
 
 def elsewhere(pool: Pool) -> list[str]:
