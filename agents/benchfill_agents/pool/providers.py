@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from .config import Pool, PoolModel
 
 
-
 def provider_of(model: PoolModel) -> str:
     """Name who answers for a model: the host it is asked at, else litellm's provider."""
     if model.api_base == LOCAL:
