@@ -55,7 +55,8 @@ if TYPE_CHECKING:
     from ..settings import Settings
     from .record import Job, JobStatus
 
-MOST_ATTEMPTS = 20
+MOST_ATTEMPTS = 50
+"""A job that was taken up so often takes its workers down with it."""
 _EVERY = 0.5  # seconds between two events of rollouts
 _log = structlog.get_logger(__name__)
 
@@ -138,6 +139,11 @@ async def _begin(redis: Redis, job_id: str, holding: Holding) -> Job | None:
         expected=("queued", "running"),
     )
     if not begun:
+        return None
+    if job.attempts >= MOST_ATTEMPTS:
+        said = f"it was taken up {job.attempts} times and never ended; resume it to try again."
+        await holding.lease.finish("failed", None, said)
+        await RedisEvents(redis, job_id).append("status", {"status": "failed", "error": said})
         return None
     _log.info("job taken up", job=job_id, kind=job.kind, attempt=job.attempts + 1)
     return await jobs.get(job_id)

@@ -211,7 +211,7 @@ class RedisJobs:
         JobStateError
             It is queued or running, or completed.
         """
-        changes = {"cancel_requested": "0", "finished_at": "", "error": ""}
+        changes = {"cancel_requested": "0", "finished_at": "", "error": "", "attempts": "0"}
         if spec is not None:
             changes["spec"] = spec
         rests: tuple[JobStatus, ...] = ("budget_exhausted", "cancelled", "failed")

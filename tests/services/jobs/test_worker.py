@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from benchfill_services.jobs.record import FillBudget
+from benchfill_services.jobs.run import MOST_ATTEMPTS, work_on
+from benchfill_services.settings import Settings
 from benchfill_services.store import keys
 from benchfill_services.store.events import RedisEvents
 from benchfill_services.store.jobs import RedisJobs
@@ -170,3 +173,18 @@ async def test_a_fill_that_cannot_be_done_says_why(world: JobWorld) -> None:
         assert done.status == "failed"
         assert done.error is not None
         assert "no model 'nobody'" in done.error
+
+
+async def test_a_fill_that_takes_its_workers_down_is_given_up(world: JobWorld) -> None:
+    async with world.store() as redis:
+        fill = await ask(redis, queued=False)
+        await redis.hset(keys.job(fill), "attempts", str(MOST_ATTEMPTS))
+        settings = Settings(data_dir=world.data, redis_url=None)
+        assert await work_on(redis, settings, fill, threading.Event()) == "ended"
+        done = await RedisJobs(redis).get(fill)
+        assert done is not None
+        assert done.status == "failed"
+        assert "resume it" in str(done.error)
+        resumed = await RedisJobs(redis).resume(fill)
+        assert (resumed.status, resumed.attempts) == ("queued", 0)
+        await RedisJobs(redis).request_cancel(fill)
