@@ -131,9 +131,9 @@ async def test_a_small_fill_is_not_stuck_behind_large_ones(world: JobWorld) -> N
     world.provider.script(slowly(0.5))
     async with world.store() as redis:
         with world.worker(threads=1):
-            large = [await ask(redis, at=(0.5 + k / 100,)) for k in range(3)]
+            large = [await ask(redis, at=(0.59 + k / 50,)) for k in range(3)]
             await until(redis, large[0], lambda job: job.status == "running")
-            small = await ask(redis, at=(0.55,), budget=FillBudget(rollouts=300))
+            small = await ask(redis, at=(0.65,), budget=FillBudget(rollouts=300))
             await until(redis, small)
             assert {(await until(redis, one, lambda _: True)).status for one in large} == {
                 "running",
