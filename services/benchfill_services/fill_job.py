@@ -29,6 +29,8 @@ from benchfill_agents.rewriter.template import TemplateRewriter
 from benchfill_agents.spending import Allowance
 from benchfill_agents.target import targets_of
 
+from .report.candidates import candidates_of, measured_so_far
+from .review.opening import CaseSource, open_chosen
 from .store.connection import connect
 from .store.fits import FitRequest, kept_fit
 from .store.ledger import RedisLedgerStore
@@ -38,7 +40,7 @@ from .store.transcript import RedisTranscript
 from .store.usage import RedisUsage
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
     from pathlib import Path
 
     from redis.asyncio import Redis
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from benchfill_agents.rewriter import Shortfall
     from benchfill_agents.target import FillTarget
 
+    from .report.candidates import Candidate
     from .settings import Settings
 
 SPOOL = "rollouts.jsonl"
@@ -246,16 +249,30 @@ async def run_job(
 ) -> FillOutcome:
     """Fill the targets without a queue, or go on where an earlier run of the job ended."""
     url = settings.redis_url.get_secret_value() if settings.redis_url else None
+    source = CaseSource(
+        job=job,
+        benchmark=request.items.stem,
+        version=None,
+        items_sha256=_sha256(request.items),
+        responses_sha256=_sha256(request.responses),
+        writer=None,  # the pool is a file of this user; workers do not have it
+        prompts={},
+    )
     async with connect(url, settings.data_dir) as redis:
         usage = RedisUsage(redis, job, "command line")
         async with Ledger(settings.data_dir / SPOOL, RedisLedgerStore(redis, usage, job)) as ledger:
-            return await carry_out(request, inputs, job, Desk(redis, ledger, usage), watchers)
+            desk = Desk(redis, ledger, usage)
+            return await carry_out(request, inputs, source, desk, watchers)
 
 
 async def carry_out(
-    request: FillRequest, inputs: FillInputs, job: str, desk: Desk, watchers: Watchers
+    request: FillRequest, inputs: FillInputs, source: CaseSource, desk: Desk, watchers: Watchers
 ) -> FillOutcome:
-    """Fill the targets; every step that has a record already is taken from there."""
+    """Fill the targets; every step that has a record already is taken from there.
+
+    What is chosen comes under review at once, as a candidate of `source`.
+    """
+    job = source.job
     await desk.usage.load()
     async with open_runner(
         inputs.pool, desk.ledger, on_progress=watchers.on_rollouts, permit=desk.permit
@@ -267,7 +284,7 @@ async def carry_out(
             templates_only=request.rewriter == "template",
             seed=request.seed,
         )
-        parts = _parts(request, inputs, job, desk, runner)
+        parts = _parts(request, inputs, source, desk, runner)
         try:
             report = await Fill(parts, options, watchers.on_message).run(inputs.targets)
         finally:
@@ -276,12 +293,32 @@ async def carry_out(
             target.id: await RedisTranscript(desk.redis, job, target.id).read()
             for target in inputs.targets
         }
+        await _open(desk, source, inputs.targets, candidates_of(report, transcripts))
         return FillOutcome(report, transcripts, desk.ledger.in_flight_lost)
 
 
+async def _open(
+    desk: Desk,
+    source: CaseSource,
+    targets: Sequence[FillTarget],
+    found: Mapping[str, Sequence[Candidate]],
+) -> None:
+    everything = [one for measured in found.values() for one in measured]
+    await open_chosen(desk.redis, source, everything, {one.id: one for one in targets})
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
 def _parts(
-    request: FillRequest, inputs: FillInputs, job: str, desk: Desk, runner: RolloutRunner
+    request: FillRequest,
+    inputs: FillInputs,
+    source: CaseSource,
+    desk: Desk,
+    runner: RolloutRunner,
 ) -> FillParts:
+    job = source.job
     shortfalls: list[Shortfall] = []
     asked = writer(request, inputs.pool, inputs.fit) or inputs.pool.models[0]
     # how long an answer to an item may be is no limit for writing items
@@ -301,7 +338,7 @@ def _parts(
         runner=runner,
         memory=RedisMemory(desk.redis, job),
         steps=RedisSteps(desk.redis, job, desk.token),
-        transcript=_Transcripts(desk, job),
+        transcript=_Transcripts(desk, source, inputs.targets),
         rewriter=TemplateRewriter()
         if request.rewriter == "template"
         else LLMRewriter(client, on_shortfall=shortfalls.append),
@@ -314,11 +351,14 @@ def _parts(
 
 
 class _Transcripts:
-    """The transcripts of a job, one stream a gap."""
+    """The transcripts of a job, one stream a gap; a chosen child comes under review with it."""
 
-    def __init__(self, desk: Desk, job: str) -> None:
-        self._desk, self._job = desk, job
+    def __init__(self, desk: Desk, source: CaseSource, targets: Sequence[FillTarget]) -> None:
+        self._desk, self._source, self._targets = desk, source, targets
 
     async def append(self, gap: str, message: dict[str, Any], *, key: str) -> None:
-        desk = self._desk
-        await RedisTranscript(desk.redis, self._job, gap, desk.token).append(message, key=key)
+        desk, job = self._desk, self._source.job
+        await RedisTranscript(desk.redis, job, gap, desk.token).append(message, key=key)
+        if message["kind"] == "calibrationround" and message["content"]["chosen"]:
+            said = {gap: await RedisTranscript(desk.redis, job, gap).read()}
+            await _open(desk, self._source, self._targets, measured_so_far(said))

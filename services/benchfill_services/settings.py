@@ -41,6 +41,12 @@ class Settings(BaseSettings):
     max_upload_bytes: int = Field(
         64 << 20, ge=1 << 16, description="most that an upload of a benchmark may have"
     )
+    reviews_needed: int = Field(
+        2, ge=1, le=9, description="reviewers who must agree on an item before it may be merged"
+    )
+    review_rollouts: int = Field(
+        20_000, ge=0, description="rollouts that one requested change of an item may use"
+    )
 
     log_format: Literal["json", "console"] | None = Field(
         None, description="of log lines: `console` on a terminal, else `json`, when missing"

@@ -27,8 +27,10 @@ from ..fill_job import (
     fit_files,
     fit_request,
     read_inputs,
+    writer,
 )
 from ..observability.traces import span
+from ..review.opening import CaseSource
 from ..store import keys
 from ..store.benchmark_files import ITEMS, RESPONSES
 from ..store.benchmarks import RedisBenchmarks, materialise
@@ -243,7 +245,17 @@ async def _fill(job: Job, redis: Redis, settings: Settings, holding: Holding) ->
     ):
         desk = Desk(redis, ledger, usage, holding.lease.token, holding.permit)
         watchers = Watchers(watch.message, watch.rollouts)
-        outcome = await carry_out(request, inputs, job.id, desk, watchers)
+        asked = writer(request, inputs.pool, inputs.fit)
+        source = CaseSource(
+            job=job.id,
+            benchmark=spec.benchmark,
+            version=spec.version,
+            items_sha256=version.items_sha256,
+            responses_sha256=version.responses_sha256,
+            writer=asked.name if asked else None,
+            prompts={},
+        )
+        outcome = await carry_out(request, inputs, source, desk, watchers)
     return End(_status(outcome.report), outcome.report.model_dump(mode="json"))
 
 

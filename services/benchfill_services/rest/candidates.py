@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +15,8 @@ from benchfill_agents.fill_report import FillReport
 from ..jobs.record import FillSpec
 from ..report.candidates import Candidate as MeasuredChild
 from ..report.candidates import candidates_of, measured_so_far
+from ..review.case import CANDIDATE
+from ..review.opening import candidate_id
 from ..store.transcript import RedisTranscript
 from .fills import fill_of
 from .guarded_route import GuardedRoute, needs
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 router = APIRouter(prefix="/v1/candidates", tags=["candidates"], route_class=GuardedRoute)
 CandidateId = Annotated[
     str,
-    Path(pattern=r"^[0-9a-f]{32}\.gap-[0-9]{1,4}\.[0-9a-f]{16}$", description="fill, gap and item"),
+    Path(pattern=CANDIDATE, description="fill, gap and item"),
 ]
 
 
@@ -111,13 +112,24 @@ async def get_transcript(candidate: CandidateId, service: ServiceDep) -> Transcr
 
 async def candidate_of(service: Service, candidate: str) -> Candidate:
     """Return a candidate. Raises UnknownJobError or ProblemError (404)."""
-    for one in await _all_of(service, _Place.of(candidate).fill):
-        if one.id == candidate:
+    fill = _Place.of(candidate).fill
+    return _view(fill, await measured_candidate(service, candidate))
+
+
+async def measured_candidate(service: Service, candidate: str) -> MeasuredChild:
+    """Return all that is known of a candidate. Raises UnknownJobError or ProblemError (404)."""
+    place = _Place.of(candidate)
+    for one in await _measured(service, place.fill):
+        if candidate_id(place.fill, one.gap, one.calibration.item) == candidate:
             return one
     raise ProblemError(404, "not-found", f"there is no candidate {candidate}.")
 
 
 async def _all_of(service: Service, fill: str) -> list[Candidate]:
+    return [_view(fill, one) for one in await _measured(service, fill)]
+
+
+async def _measured(service: Service, fill: str) -> list[MeasuredChild]:
     """Return a fill's candidates, gap by gap in the order they were measured."""
     job = await fill_of(service, fill)
     if not isinstance(job.spec, FillSpec):
@@ -130,13 +142,12 @@ async def _all_of(service: Service, fill: str) -> list[Candidate]:
         if report is None
         else candidates_of(FillReport.model_validate(report), transcripts)
     )
-    return [_view(fill, one) for gap in gaps for one in by_gap.get(gap, ())]
+    return [one for gap in gaps for one in by_gap.get(gap, ())]
 
 
 def _view(fill: str, measured: MeasuredChild) -> Candidate:
-    digest = hashlib.sha256(measured.calibration.item.encode()).hexdigest()[:16]
     return Candidate(
-        id=f"{fill}.{measured.gap}.{digest}",
+        id=candidate_id(fill, measured.gap, measured.calibration.item),
         fill=fill,
         gap=measured.gap,
         item=measured.item,

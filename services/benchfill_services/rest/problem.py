@@ -17,9 +17,11 @@ from starlette.exceptions import HTTPException
 
 from benchfill.errors import BenchFillError, InputError, ProviderError
 
+from ..review.rules import ReviewRefusedError, StaleViewError
 from ..store.benchmarks import BenchmarkExistsError, UnknownBenchmarkError
 from ..store.daily_budget import DailyBudgetError
 from ..store.jobs import JobStateError, UnknownJobError
+from ..store.reviews import UnknownCaseError
 from .allowed_methods import methods_of
 
 if TYPE_CHECKING:
@@ -154,7 +156,10 @@ _STATUS: tuple[tuple[type[BenchFillError], int, str], ...] = (
     (UnknownBenchmarkError, 404, "not-found"),
     (UnknownJobError, 404, "not-found"),
     (BenchmarkExistsError, 409, "exists"),
+    (UnknownCaseError, 404, "not-found"),
     (JobStateError, 409, "wrong-status"),
+    (StaleViewError, 409, "stale"),
+    (ReviewRefusedError, 409, "refused"),
     (DailyBudgetError, 403, "daily-budget"),
     (InputError, 422, "invalid"),
     (ProviderError, 502, "provider"),
@@ -166,7 +171,7 @@ def translated(error: BenchFillError) -> ProblemError:
     """Return the problem that stands for an error of BenchFill."""
     status, kind = next((s, k) for cls, s, k in _STATUS if isinstance(error, cls))
     errors = []
-    if isinstance(error, InputError) and error.source is not None:
+    if isinstance(error, InputError) and (error.source or error.field) is not None:
         line = None if error.line is None else f"line {error.line}"
         place = ", ".join(one for one in (error.source, line, error.field) if one)
         message = error.message.removeprefix(f"{place}: ")

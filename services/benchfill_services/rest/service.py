@@ -8,11 +8,11 @@ from typing import Annotated
 from fastapi import Depends, Request
 from redis.asyncio import Redis
 
+from ..review.desk import ReviewDesk
 from ..settings import Settings
 from ..store.api_keys import RedisApiKeys
 from ..store.benchmarks import RedisBenchmarks
 from ..store.jobs import RedisJobs
-from ..store.reviews import RedisReviews
 from .event_hub import EventHub
 from .pool_files import PoolFiles
 from .rate_limits import RateLimits
@@ -29,7 +29,7 @@ class Service:
     api_keys: RedisApiKeys
     benchmarks: RedisBenchmarks
     jobs: RedisJobs
-    reviews: RedisReviews
+    desk: ReviewDesk
     pools: PoolFiles
     hub: EventHub
     rate_limits: RateLimits
@@ -45,7 +45,7 @@ class Service:
             api_keys=RedisApiKeys(redis),
             benchmarks=RedisBenchmarks(redis),
             jobs=RedisJobs(redis),
-            reviews=RedisReviews(redis),
+            desk=ReviewDesk(redis, needed=settings.reviews_needed),
             pools=PoolFiles(settings.pools_dir),
             hub=EventHub(redis),
             rate_limits=RateLimits(redis),

@@ -20,6 +20,8 @@ from benchfill.errors import InputError
 from .keys import API_KEYS, API_KEYS_REVOKED, API_KEYS_USED
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from redis.asyncio import Redis
 
 Role = Literal["reader", "reviewer", "operator", "admin"]
@@ -119,6 +121,15 @@ class RedisApiKeys:
             for key_id, one in kept.items()
         ]
         return sorted(keys, key=lambda key: (key.created_at, key.id))
+
+    async def names(self, ids: Iterable[str]) -> dict[str, str]:
+        """Return the names of keys by id; a key without one is named by its id."""
+        wanted = sorted(set(ids))
+        kept: Any = await self._redis.hmget(API_KEYS, wanted) if wanted else []
+        return {
+            key_id: (_Kept.model_validate_json(one).key.name or key_id) if one else key_id
+            for key_id, one in zip(wanted, kept, strict=True)
+        }
 
     async def revoke(self, key_id: str) -> ApiKey:
         """Revoke a key: from now on it opens nothing.

@@ -38,7 +38,19 @@
 ``benchfill:promised:K:D``        hash: what day D's fills of API key K may use
 ``benchfill:jobs:bodies``         hash: as jobs:idempotency -> SHA-256 of the request
 ``benchfill:diagnoses``           hash: content and engine -> id of the job that diagnoses it
-``benchfill:reviews:C``           hash: reviewer -> verdict on candidate C (JSON)
+``benchfill:review:case:C``       string: candidate C as it came under review (JSON)
+``benchfill:review:log:C``        list: its audit trail (JSON), only ever added to
+``benchfill:review:thread:C``     stream: messages (JSON) after the fill
+``benchfill:review:thread:ids:C`` hash: message key -> id in the stream
+``benchfill:review:opened:C``     hash: reviewer and revision -> time of the first look
+``benchfill:review:sequence``     string: number of the last case
+``benchfill:review:all``          sorted set: ids of all cases by number
+``benchfill:review:queue:S``      sorted set: cases that are open, in disagreement, or decided
+``benchfill:review:done:R``       sorted set: cases on which reviewer R has no verdict to give
+``benchfill:review:benchmark:B``  sorted set: cases of benchmark B
+``benchfill:review:gap:J:G``      sorted set: cases of gap G of job J
+``benchfill:review:pseudonyms``   hash: id of a reviewer -> number that stands for it in results
+``benchfill:review:session:T``    string that expires: API key of the session of token hash T (JSON)
 ``benchfill:workers``             sorted set: worker -> unix time of its last sign of life
 ================================  ==============================================================
 """
@@ -61,6 +73,9 @@ LIMITS_PREFIX = "benchfill:limits"
 IDEMPOTENT_BODIES = "benchfill:jobs:bodies"
 DIAGNOSES = "benchfill:diagnoses"
 WORKERS = "benchfill:workers"
+REVIEW_SEQUENCE = "benchfill:review:sequence"
+REVIEW_CASES = "benchfill:review:all"
+REVIEW_PSEUDONYMS = "benchfill:review:pseudonyms"
 
 
 def memory_order(benchmark: str) -> str:
@@ -173,9 +188,54 @@ def daily_promises(api_key: str, day: str) -> str:
     return _key("promised", api_key, day)
 
 
-def candidate_reviews(candidate: str) -> str:
-    """Hash of the verdicts on a candidate."""
-    return _key("reviews", candidate)
+def review_case(candidate: str) -> str:
+    """Candidate as it came under review: a string."""
+    return _key("review:case", candidate)
+
+
+def review_log(candidate: str) -> str:
+    """List of a candidate's audit trail."""
+    return _key("review:log", candidate)
+
+
+def review_thread(candidate: str) -> str:
+    """Stream of what was said about a candidate after the fill."""
+    return _key("review:thread", candidate)
+
+
+def review_thread_ids(candidate: str) -> str:
+    """Hash of the keys of these messages."""
+    return _key("review:thread:ids", candidate)
+
+
+def review_opened(candidate: str) -> str:
+    """Hash of when reviewers first looked at a candidate."""
+    return _key("review:opened", candidate)
+
+
+def review_queue(name: str) -> str:
+    """Sorted set of the cases in a queue."""
+    return _key("review:queue", name)
+
+
+def review_done(reviewer: str) -> str:
+    """Sorted set of the cases on which a reviewer has no verdict to give."""
+    return _key("review:done", reviewer)
+
+
+def review_benchmark(benchmark: str) -> str:
+    """Sorted set of a benchmark's cases."""
+    return _key("review:benchmark", benchmark)
+
+
+def review_gap(job_id: str, gap: str) -> str:
+    """Sorted set of a gap's cases."""
+    return _key("review:gap", job_id, gap)
+
+
+def review_session(digest: str) -> str:
+    """Who is signed in: a string that expires."""
+    return _key("review:session", digest)
 
 
 def rollout_claim(digest: str) -> str:

@@ -41,6 +41,8 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     },
     ("post", "/v1/fills"): {"json": FILL},
     ("post", "/v1/candidates/{candidate}/reviews"): {"json": {"verdict": "approve"}},
+    ("post", "/v1/candidates/{candidate}/adjudication"): {"json": {"verdict": "approve"}},
+    ("post", "/v1/candidates/{candidate}/questions"): {"json": {"text": "Why?"}},
 }
 
 

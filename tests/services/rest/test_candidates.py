@@ -75,27 +75,7 @@ def test_a_fill_without_candidates_has_none(operator, arith) -> None:
     job = operator.post("/v1/fills", json=FILL).json()["id"]
     assert all_of(operator, job) == []
     unknown = f"{job}.gap-1.{'0' * 16}"
-    for path in ("", "/transcript", "/reviews"):
+    for path in ("", "/transcript", "/review", "/thread"):
         assert operator.get(f"/v1/candidates/{unknown}{path}").status_code == 404
     assert operator.get("/v1/candidates", params={"fill": "0" * 32}).status_code == 404
     assert operator.get("/v1/candidates").json()["errors"][0]["path"] == "fill"
-
-
-def test_each_reviewer_judges_once(rest: RestService, operator, fill: str) -> None:
-    path = f"/v1/candidates/{all_of(operator, fill)[0]['id']}/reviews"
-    no = {"verdict": "reject", "reason": "ambiguous", "text": "<b>12 or 13?</b>"}
-    with rest.client("reviewer") as reviewer:
-        unsaid = reviewer.post(path, json={"verdict": "reject"})
-        assert (unsaid.status_code, unsaid.json()["errors"][0]["path"]) == (422, "reason")
-        made = reviewer.post(path, json=no)
-        assert made.status_code == 201
-        assert made.json().items() >= no.items()
-        assert reviewer.post(path, json={"verdict": "approve"}).status_code == 409
-        assert reviewer.post(path, json=no | {"text": "x" * 4001}).status_code == 422
-        assert reviewer.post(path, json=no | {"verdict": "perhaps"}).status_code == 422
-    assert operator.post(path, json={"verdict": "approve"}).status_code == 201
-    entries = operator.get(path).json()["entries"]
-    assert [one["verdict"] for one in entries] == ["reject", "approve"]
-    assert len({one["reviewer"] for one in entries}) == 2
-    with rest.client("reader") as reader:
-        assert reader.post(path, json={"verdict": "approve"}).status_code == 403

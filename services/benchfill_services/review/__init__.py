@@ -1,0 +1,1 @@
+"""Experts decide: cases, blind verdicts, the audit trail, and what becomes of approved items."""
