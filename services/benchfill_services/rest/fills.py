@@ -127,13 +127,17 @@ async def get_fill(fill: FillId, service: ServiceDep) -> Fill:
     return view(await fill_of(service, fill))
 
 
-@router.get("/{fill}/report", responses={200: {"model": dict[str, Any]}}, **needs("reader"))
+@router.get(
+    "/{fill}/report",
+    responses={200: {"model": dict[str, Any]}, 409: {"description": "it has no report yet"}},
+    **needs("reader"),
+)
 async def get_report(fill: FillId, service: ServiceDep) -> dict[str, Any]:
     """Return what came of a fill that rests: see the fields of `benchfill fill --json`."""
     await fill_of(service, fill)
     report = await service.jobs.result(fill)
     if report is None:
-        raise ProblemError(404, "not-yet", f"fill {fill} has no report yet.")
+        raise ProblemError(409, "not-yet", f"fill {fill} has no report yet.")
     return report
 
 

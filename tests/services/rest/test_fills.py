@@ -28,7 +28,7 @@ def test_a_fill_is_made_queued_and_found(operator: httpx.Client, arith) -> None:
     assert reply.headers["location"] == f"/v1/fills/{fill['id']}"
     assert (fill["status"], fill["spec"]["at"], fill["spec"]["rounds"]) == ("queued", [0.25], 8)
     assert operator.get(reply.headers["location"]).json() == fill
-    assert operator.get(f"/v1/fills/{fill['id']}/report").status_code == 404
+    assert operator.get(f"/v1/fills/{fill['id']}/report").status_code == 409
 
 
 async def test_a_small_fill_has_a_lane_of_its_own(operator, arith, valkey: Redis) -> None:
