@@ -14,6 +14,7 @@ import importlib
 import typing
 
 if typing.TYPE_CHECKING:
+    from .agreement import Kappa, cohen_kappa, rater_agreement
     from .chance import widest_by_chance
     from .check import FitCheck, check_fit
     from .child import ChildPosterior, MaximumLikelihood, child_mle, child_posterior
@@ -73,6 +74,7 @@ __all__ = [
     "InputError",
     "InterruptedRunError",
     "Item",
+    "Kappa",
     "MarginalFit",
     "MaximumLikelihood",
     "Plan",
@@ -95,6 +97,7 @@ __all__ = [
     "child_mle",
     "child_posterior",
     "child_summaries",
+    "cohen_kappa",
     "diagnose",
     "find_gaps",
     "fit_1pl",
@@ -109,6 +112,7 @@ __all__ = [
     "power_map",
     "prune",
     "rank_models",
+    "rater_agreement",
     "read_items",
     "read_responses",
     "read_scores",
@@ -123,6 +127,7 @@ __all__ = [
 # A name is imported when it is first asked for: all together take two seconds, mostly for parts of
 # SciPy that a diagnosis has no use for.
 _NAMES_IN = {
+    "agreement": ("Kappa", "cohen_kappa", "rater_agreement"),
     "chance": ("widest_by_chance",),
     "check": ("FitCheck", "check_fit"),
     "child": ("ChildPosterior", "MaximumLikelihood", "child_mle", "child_posterior"),
