@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -273,6 +273,8 @@ async def carry_out(
     What is chosen comes under review at once, as a candidate of `source`.
     """
     job = source.job
+    names = {model.name: model.response_name for model in inputs.pool.models}
+    source = replace(source, matrix_names=names, seed=request.seed)
     await desk.usage.load()
     async with open_runner(
         inputs.pool, desk.ledger, on_progress=watchers.on_rollouts, permit=desk.permit

@@ -48,6 +48,10 @@ class Settings(BaseSettings):
         20_000, ge=0, description="rollouts that one requested change of an item may use"
     )
 
+    api_key: SecretStr | None = Field(
+        None, description="key of whoever reviews on the command line, see `benchfill keys create`"
+    )
+
     log_format: Literal["json", "console"] | None = Field(
         None, description="of log lines: `console` on a terminal, else `json`, when missing"
     )

@@ -60,6 +60,11 @@ class Case(_Frozen):
     writer: str | None = Field(
         None, description="pool model that can be asked; None when no agent can. Hidden."
     )
+    matrix_names: dict[str, str] = Field(
+        {}, description="pool models' names in the responses; one that is missing is the same there"
+    )
+    seed: int | None = Field(None, description="seed of the fill")
+    benchfill_version: str = Field("", description="of the fill")
     opened_at: str
 
 

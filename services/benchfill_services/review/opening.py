@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+import importlib.metadata
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..store.reviews import RedisReviews
@@ -31,6 +32,8 @@ class CaseSource:
     responses_sha256: str
     writer: str | None
     prompts: Mapping[str, str]
+    matrix_names: Mapping[str, str] = field(default_factory=dict)
+    seed: int | None = None
 
 
 def candidate_id(job: str, gap: str, item: str) -> str:
@@ -65,6 +68,9 @@ def case_for(source: CaseSource, candidate: Candidate, target: FillTarget) -> Ca
             prompts=dict(source.prompts),
         ),
         writer=source.writer,
+        matrix_names=dict(source.matrix_names),
+        seed=source.seed,
+        benchfill_version=importlib.metadata.version("benchfill"),
         opened_at=now(),
     )
 

@@ -20,6 +20,8 @@ NEWER = "there is a newer revision than the one you judged. Look again."
 class ReviewRefusedError(BenchFillError):
     """The rules of reviewing do not allow it; the message says why."""
 
+    exit_code = 2
+
 
 class StaleViewError(ReviewRefusedError):
     """What was judged is not what stands there now: another tab, or a new revision."""

@@ -30,7 +30,7 @@ for k = 3, 6 do redis.call('ZADD', KEYS[k], number, ARGV[1]) end
 return 1
 """
 # KEYS: log, all, the three queues. ARGV: candidate, expected length, event, number of the queue,
-# then prefix of `done`, and for each reviewer: id, '1' or '0'.
+# then for each reviewer: key of `done`, '1' or '0'.
 _APPEND = """
 if redis.call('LLEN', KEYS[1]) ~= tonumber(ARGV[2]) then return 0 end
 local number = redis.call('ZSCORE', KEYS[2], ARGV[1])
@@ -39,10 +39,9 @@ for k = 3, 5 do
     if k - 2 == tonumber(ARGV[4]) then redis.call('ZADD', KEYS[k], number, ARGV[1])
     else redis.call('ZREM', KEYS[k], ARGV[1]) end
 end
-for k = 6, #ARGV, 2 do
-    local done = ARGV[5] .. ARGV[k]
-    if ARGV[k + 1] == '1' then redis.call('ZADD', done, number, ARGV[1])
-    else redis.call('ZREM', done, ARGV[1]) end
+for k = 5, #ARGV, 2 do
+    if ARGV[k + 1] == '1' then redis.call('ZADD', ARGV[k], number, ARGV[1])
+    else redis.call('ZREM', ARGV[k], ARGV[1]) end
 end
 return 1
 """
@@ -82,6 +81,8 @@ return id
 
 class UnknownCaseError(BenchFillError):
     """There is no such candidate, or it is not under review."""
+
+    exit_code = 2
 
 
 class RedisReviews:
@@ -145,7 +146,11 @@ class RedisReviews:
 
         `queue` is where the case stands after it, `done` which reviewers have no verdict to give.
         """
-        marks = [word for one, has in done.items() for word in (one, "1" if has else "0")]
+        marks = [
+            word
+            for one, has in done.items()
+            for word in (keys.review_done(one), "1" if has else "0")
+        ]
         added = await self._append(
             keys=[
                 keys.review_log(candidate),
@@ -157,7 +162,6 @@ class RedisReviews:
                 after,
                 event.model_dump_json(exclude_defaults=True),
                 QUEUES.index(queue) + 1,
-                keys.review_done(""),
                 *marks,
             ],
         )

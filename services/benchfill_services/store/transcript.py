@@ -44,5 +44,9 @@ class RedisTranscript:
 
     async def read(self) -> list[dict[str, Any]]:
         """Return all messages, oldest first."""
+        return [message for _, message in await self.read_with_ids()]
+
+    async def read_with_ids(self) -> list[tuple[str, dict[str, Any]]]:
+        """Return all messages with their ids, oldest first."""
         kept: Any = await self._redis.xrange(self._log)
-        return [json.loads(fields["message"]) for _, fields in kept]
+        return [(str(message_id), json.loads(fields["message"])) for message_id, fields in kept]
