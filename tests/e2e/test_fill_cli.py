@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -17,11 +18,15 @@ from typer.testing import CliRunner
 
 from benchfill_agents.sample import items_path, pool_path, responses_path
 from benchfill_services.cli import app
+from benchfill_services.store.connection import connect
+from benchfill_services.store.reviews import RedisReviews
 from support.arithmetic_world import Benchmark, write_benchmark
 from support.scripted_server import read_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from benchfill_services.review.case import Case, Event
 
 SUPPORT = Path(__file__).parents[1] / "support"
 
@@ -105,6 +110,17 @@ def test_sigkill_in_mid_round_loses_and_buys_nothing_twice(
     assert sum(bought.values()) - len(bought) <= 48
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert {"report.html", "report.json", "candidates.jsonl", "transcript.jsonl"} <= names
+    ((case, events),) = asyncio.run(under_review(data))
+    assert (case.first.item.id, events) == (document["fills"][0]["chosen"]["item"], [])
+    assert (case.benchmark, case.version, case.writer) == ("items", None, None)
+    assert case.parent is not None
+    assert case.first.calibration.rollouts > 0
+
+
+async def under_review(data: Path) -> list[tuple[Case, list[Event]]]:
+    async with connect(None, data) as redis:
+        reviews = RedisReviews(redis)
+        return await reviews.cases(await reviews.ids())
 
 
 @pytest.mark.slow
