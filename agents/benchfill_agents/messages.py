@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from .calibrator import Calibration
 from .memory import MemoryEntry
-from .rewriter import Child, Rejection
+from .rewriter import Child, Rejection, RevisionTask
 from .target import FillTarget
 from .validator import Verdict
 
@@ -28,6 +28,16 @@ class Assignment(_Message):
             f"Find an item of difficulty {self.target.z:.3f}, between {self.target.z_left:.3f} "
             f"and {self.target.z_right:.3f}."
         )
+
+
+class ChangeRequest(_Message):
+    """What a reviewer wants changed. It opens the one round of a revision."""
+
+    task: RevisionTask
+
+    def summary(self) -> str:
+        """Say it in a sentence."""
+        return self.task.request
 
 
 class Retrieval(_Message):

@@ -1,7 +1,8 @@
 """The four agents as one AutoGen team, with one transcript for each gap.
 
 Retriever -> Rewriter -> Validator -> (Rewriter, to mend what was turned down) -> Calibrator ->
-Retriever ... Each turn's message carries all that the next agent works on.
+Retriever ... Each turn's message carries all that the next agent works on. A reviewer's change
+request goes to the Rewriter at once, and there is no Retriever.
 """
 
 from __future__ import annotations
@@ -14,7 +15,14 @@ from autogen_agentchat.messages import StructuredMessage
 from autogen_agentchat.teams import SelectorGroupChat
 from autogen_core import CancellationToken
 
-from .messages import Assignment, CalibrationRound, Retrieval, Rewriting, Validation
+from .messages import (
+    Assignment,
+    CalibrationRound,
+    ChangeRequest,
+    Retrieval,
+    Rewriting,
+    Validation,
+)
 from .team_agents import MAX_REPAIRS
 from .turns import Stopped
 
@@ -24,24 +32,28 @@ if TYPE_CHECKING:
     from autogen_core.models import ChatCompletionClient
 
     from .target import FillTarget
-    from .team_agents import CalibratorAgent, RetrieverAgent, RewriterAgent, ValidatorAgent
+    from .turns import RecordedAgent
 
 WIND_DOWN = 1.0  # seconds
-_TYPES = (Assignment, Retrieval, Rewriting, Validation, CalibrationRound)
+_TYPES = (Assignment, ChangeRequest, Retrieval, Rewriting, Validation, CalibrationRound)
 
 
 class GapTeam:
-    """Retriever, Rewriter, Validator and Calibrator at work on one target."""
+    """Retriever, Rewriter, Validator and Calibrator at work on one target.
+
+    `opening` is what they are given first; the target as their assignment when it is missing.
+    """
 
     def __init__(
         self,
         target: FillTarget,
-        agents: tuple[RetrieverAgent, RewriterAgent, ValidatorAgent, CalibratorAgent],
+        agents: Sequence[RecordedAgent],
         model_client: ChatCompletionClient,
         *,
         rounds: int,
+        opening: ChangeRequest | None = None,
     ) -> None:
-        self._target = target
+        self._opening = opening or Assignment(round=1, target=target)
         self._stopped = Stopped()
         for agent in agents:
             agent.stopped = self._stopped
@@ -63,13 +75,12 @@ class GapTeam:
         return any(isinstance(one, CalibrationRound) and one.done for one in said)
 
     async def run(self) -> AsyncIterator[StructuredMessage[Any]]:
-        """Yield the transcript's messages as they are spoken, the assignment first.
+        """Yield the transcript's messages as they are spoken, the opening first.
 
         Raises whatever an agent raised, as it was raised.
         """
-        opening = StructuredMessage[Assignment](
-            content=Assignment(round=1, target=self._target), source="BenchFill"
-        )
+        typed: Any = StructuredMessage
+        opening = typed[type(self._opening)](content=self._opening, source="BenchFill")
         token = CancellationToken()
         stream = self._team.run_stream(task=opening, cancellation_token=token)
         while (message := await _next(stream, token)) is not None:
@@ -104,7 +115,7 @@ def next_speaker(messages: Sequence[Any]) -> str | None:
     said = messages[-1].content
     if isinstance(said, Assignment | CalibrationRound):
         return "Retriever"
-    if isinstance(said, Retrieval):
+    if isinstance(said, ChangeRequest | Retrieval):
         return "Rewriter"
     if isinstance(said, Rewriting):
         return "Validator"

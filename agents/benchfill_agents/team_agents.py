@@ -137,11 +137,20 @@ class ValidatorAgent(RecordedAgent):
     produces = Validation
     spoken = StructuredMessage[Validation]
 
-    def __init__(
-        self, target: FillTarget, steps: StepRecord, validator: Validator, memory: Memory
+    def __init__(  # noqa: PLR0913 - keyword-only but for four
+        self,
+        target: FillTarget,
+        steps: StepRecord,
+        validator: Validator,
+        memory: Memory,
+        *,
+        repairs: int = MAX_REPAIRS,
+        replaced: frozenset[str] = frozenset(),
     ) -> None:
         super().__init__("Validator", "Checks children before rollouts are spent.", target, steps)
         self._validator, self._memory = validator, memory
+        self._repairs = repairs
+        self._replaced = replaced  # ids of items that need not differ from what is checked
         self._so_far: Validation | None = None
 
     @override
@@ -159,7 +168,8 @@ class ValidatorAgent(RecordedAgent):
     async def act(self, content: Rewriting) -> Validation:
         valid: tuple[Child, ...] = self._so_far.valid if self._so_far else ()
         rejected = self._so_far.rejected if self._so_far else ()
-        known = [entry.item for entry in await self._memory.entries()]
+        entries = await self._memory.entries()
+        known = [entry.item for entry in entries if entry.item.id not in self._replaced]
         verdicts = self._validator.validate(
             content.children, [*known, *(child.item for child in valid)]
         )
@@ -182,7 +192,7 @@ class ValidatorAgent(RecordedAgent):
                 ),
             ),
             rejected_parents=tuple(child.parent_id for child, _ in turned_down),
-            repair=bool(turned_down) and content.attempt < MAX_REPAIRS,
+            repair=bool(turned_down) and content.attempt < self._repairs,
         )
 
 

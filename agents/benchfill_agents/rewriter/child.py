@@ -52,6 +52,30 @@ class RewriteTask(BaseModel):
     rejected: tuple[Rejection, ...] = Field((), description="earlier children, latest last")
 
 
+class RevisionTask(BaseModel):
+    """A change that a reviewer asks for, and what is known around the item. All text is untrusted.
+
+    Entries of the item itself and of its earlier wordings belong into neither list of references.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    target_z: float = Field(description="difficulty to aim at, on the frozen z scale")
+    item: Item = Field(description="the wording that the request is about")
+    item_z: float | None = Field(None, description="its measured difficulty")
+    parent: Item | None = None
+    parent_z: float | None = None
+    references_below: tuple[MemoryEntry, ...] = Field((), description="easier, nearest first")
+    references_above: tuple[MemoryEntry, ...] = Field((), description="harder, nearest first")
+    request: str = Field(min_length=1)
+    rejected: tuple[Rejection, ...] = Field((), description="earlier attempts, latest last")
+
+    @property
+    def parent_id(self) -> str:
+        """Id under which the revision descends: that of the parent, else of the item."""
+        return self.parent.id if self.parent is not None else self.item.id
+
+
 class Shortfall(BaseModel):
     """Fewer children than were asked for, and why."""
 

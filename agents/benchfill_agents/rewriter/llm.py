@@ -12,13 +12,13 @@ from autogen_core.models import (
     SystemMessage,
     UserMessage,
 )
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
-from benchfill.items import Item
 from benchfill_prompts import load
 
 from ..structured import describe, parse_structured
-from .child import Child, RewriteTask, Shortfall, child_id
+from .child import Child, RewriteTask, Shortfall
+from .draft import MAX_QUESTION, Draft, content_of, text_of, unusable
 from .task_text import task_text
 
 if TYPE_CHECKING:
@@ -27,29 +27,16 @@ if TYPE_CHECKING:
     import numpy as np
     from autogen_core.models import CreateResult
 
-MAX_QUESTION = 20_000  # characters; more is a model that runs in circles
-MAX_ANSWER = 4_000
+PROMPTS = ("rewrite", "rewrite_task", "rewrite_again")
 _TRIES = 2
 
 _logger = logging.getLogger(__name__)
 
 
-class _Draft(BaseModel):
-    """One child as the model writes it."""
-
-    model_config = ConfigDict(coerce_numbers_to_str=True)
-
-    question: str
-    answer: str
-    choices: list[str]
-    what_changed: str
-    rationale: str
-
-
 class _Drafts(BaseModel):
     """The model's whole reply."""
 
-    children: list[_Draft]
+    children: list[Draft]
 
 
 def log_shortfall(shortfall: Shortfall) -> None:
@@ -78,9 +65,7 @@ class LLMRewriter:
     ) -> None:
         self._client = client
         self._on_shortfall = on_shortfall
-        self._rules, self._task, self._again = (
-            load(name) for name in ("rewrite", "rewrite_task", "rewrite_again")
-        )
+        self._rules, self._task, self._again = (load(name) for name in PROMPTS)
 
     @property
     def prompts(self) -> dict[str, str]:
@@ -103,7 +88,7 @@ class LLMRewriter:
             collected.take(result)
             if collected.missing == 0 or number == _TRIES - 1:
                 break
-            said = result.content if isinstance(result.content, str) else ""
+            said = text_of(result)
             again = self._again.render(problem=collected.latest, count=collected.missing)
             messages += [
                 AssistantMessage(content=said[:MAX_QUESTION], source="rewriter"),
@@ -130,8 +115,8 @@ class _Collected:
         self.latest = ""
         self._task = task
         near = (task.parent, *task.references_below, *task.references_above)
-        self._taken = {_content(entry.item.question, entry.item.choices) for entry in near}
-        self._taken |= {_content(child.question) for child in task.rejected}
+        self._taken = {content_of(entry.item.question, entry.item.choices) for entry in near}
+        self._taken |= {content_of(child.question) for child in task.rejected}
 
     @property
     def missing(self) -> int:
@@ -153,61 +138,22 @@ class _Collected:
         self.reasons += problems
         self.latest = " ".join(problems[:8])
 
-    def _drafts(self, result: CreateResult, problems: list[str]) -> list[_Draft]:
-        if not isinstance(result.content, str) or not result.content.strip():
-            problems.append("The reply holds no text.")
-            return []
+    def _drafts(self, result: CreateResult, problems: list[str]) -> list[Draft]:
         try:
-            return parse_structured(result.content, _Drafts).children
+            return parse_structured(text_of(result), _Drafts).children
         except ValidationError as error:
-            if result.finish_reason == "length":
-                problems.append("The reply was cut off at the token limit; be shorter.")
-            elif result.finish_reason == "content_filter":
-                problems.append("The model refused.")
-            else:
-                problems.append(f"The reply does not fit the schema: {describe(error)}")
+            problems.append(unusable(result, describe(error)))
             return []
 
-    def _problem(self, draft: _Draft) -> str | None:
-        wanted = len(self._task.parent.item.choices)
-        question, answer = draft.question.strip(), draft.answer.strip()
-        checks = {
-            "has no question": not question,
-            "has no answer": not answer,
-            "is longer than an item may be": len(question) > MAX_QUESTION
-            or len(answer) > MAX_ANSWER
-            or any(len(choice) > MAX_ANSWER for choice in draft.choices),
-            f"has {len(draft.choices)} choices instead of {wanted}": len(draft.choices) != wanted,
-            "has the same choice twice": len(set(draft.choices)) != len(draft.choices),
-            "has an answer that is not among its choices": wanted > 0
-            and draft.answer not in draft.choices,
-            "repeats an item that exists": _content(question, draft.choices) in self._taken
-            or _content(question) in self._taken,
-        }
-        return next((problem for problem, found in checks.items() if found), None)
+    def _problem(self, draft: Draft) -> str | None:
+        return draft.problem(choices=len(self._task.parent.item.choices), repeats=self._is_known)
 
-    def _keep(self, draft: _Draft) -> None:
-        parent = self._task.parent.item
+    def _is_known(self, draft: Draft) -> bool:
         question = draft.question.strip()
-        answer = draft.answer if draft.choices else draft.answer.strip()
-        self._taken.add(_content(question, draft.choices))
-        self.children.append(
-            Child(
-                item=Item(
-                    id=child_id(parent.id, question, answer),
-                    question=question,
-                    answer=answer,
-                    choices=tuple(draft.choices),
-                ),
-                parent_id=parent.id,
-                target_z=self._task.target_z,
-                rewriter="llm",
-                what_changed=draft.what_changed.strip(),
-                rationale=draft.rationale.strip(),
-            )
+        return not self._taken.isdisjoint(
+            {content_of(question, draft.choices), content_of(question)}
         )
 
-
-def _content(question: str, choices: tuple[str, ...] | list[str] = ()) -> str:
-    """Return what makes two items the same, whatever their spaces and capitals."""
-    return " | ".join(" ".join(part.split()).casefold() for part in (question, *sorted(choices)))
+    def _keep(self, draft: Draft) -> None:
+        self._taken.add(content_of(draft.question.strip(), draft.choices))
+        self.children.append(draft.child(self._task.parent.item.id, self._task.target_z))

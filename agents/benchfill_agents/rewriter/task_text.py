@@ -27,28 +27,31 @@ def task_text(task: RewriteTask) -> dict[str, str | int]:
         "target": difficulty(task.target_z),
         "count": task.count,
         "parent_difficulty": difficulty(task.parent.z),
-        "parent": quote_untrusted(_item(task.parent.item)),
-        "references_below": _references(task.references_below, "easier"),
-        "references_above": _references(task.references_above, "harder"),
-        "rejections": _rejections(task.rejected),
+        "parent": quote_untrusted(item_text(task.parent.item)),
+        "references_below": references_text(task.references_below, "easier"),
+        "references_above": references_text(task.references_above, "harder"),
+        "rejections": rejections_text(task.rejected),
     }
 
 
-def _item(item: Item) -> str:
+def item_text(item: Item) -> str:
+    """Write an item down. It is untrusted: it goes behind a fence."""
     choices = ["Choices:", *(f"- {choice}" for choice in item.choices)] if item.choices else []
     return "\n".join([f"Question: {item.question}", *choices, f"Answer: {item.answer}"])
 
 
-def _references(entries: tuple[MemoryEntry, ...], kind: str) -> str:
+def references_text(entries: tuple[MemoryEntry, ...], kind: str) -> str:
+    """Write references down, each behind its fence."""
     if not entries:
         return f"(no item is {kind} than the target)"
     return "\n\n".join(
-        f"Difficulty {difficulty(entry.z)}\n{quote_untrusted(_item(entry.item))}"
+        f"Difficulty {difficulty(entry.z)}\n{quote_untrusted(item_text(entry.item))}"
         for entry in entries[:REFERENCES_PER_SIDE]
     )
 
 
-def _rejections(rejected: tuple[Rejection, ...]) -> str:
+def rejections_text(rejected: tuple[Rejection, ...]) -> str:
+    """Write down what was turned down and why, each behind its fence."""
     if not rejected:
         return "(none)"
     return "\n\n".join(
