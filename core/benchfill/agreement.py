@@ -91,13 +91,15 @@ def cohen_kappa(table: ArrayLike) -> Kappa:
     return _known((n, n), pair.raw, pair.kappa, variance)
 
 
-def rater_agreement(judgements: Sequence[Mapping[str, str]]) -> Kappa:
+def rater_agreement(judgements: Sequence[Mapping[str, str]], *, rater: str | None = None) -> Kappa:
     """Return the agreement of all pairs of raters, each of whom judged some of the things.
 
     Parameters
     ----------
     judgements
         For each thing that was judged: rater to category. Those with one rater do not count.
+    rater
+        Only pairs with this rater in them; None for all.
 
     Returns
     -------
@@ -116,6 +118,8 @@ def rater_agreement(judgements: Sequence[Mapping[str, str]]) -> Kappa:
     things: dict[tuple[str, str], list[int]] = {}
     for number, one in enumerate(judgements):
         for pair in combinations(sorted(one), 2):
+            if rater is not None and rater not in pair:
+                continue
             things.setdefault(pair, []).append(number)
     total = sum(map(len, things.values()))
     if not total:

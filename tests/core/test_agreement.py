@@ -137,3 +137,16 @@ def test_more_of_the_same_makes_surer_and_changes_nothing_else(table, times) -> 
     assume(one.se is not None)
     assert many.kappa == pytest.approx(one.kappa, abs=1e-9)
     assert many.se == pytest.approx(one.se / np.sqrt(times), rel=1e-6)
+
+
+def test_one_rater_against_all_others() -> None:
+    # a and b judge twice, a and c once more; what b and c say of each other is none of a's business
+    judged_by = [
+        {"a": "yes", "b": "yes", "c": "no"},
+        {"a": "no", "b": "no", "c": "no"},
+        {"b": "yes", "c": "no"},
+    ]
+    found = bf.rater_agreement(judged_by, rater="a")
+    assert (found.n, found.raw) == (4, pytest.approx(3 / 4))
+    assert bf.rater_agreement(judged_by).n == 7
+    assert bf.rater_agreement(judged_by, rater="d").why is not None

@@ -22,6 +22,7 @@ from .metrics import router as metrics
 from .openapi import describe
 from .pools import router as pools
 from .problem import add_handlers
+from .review_agreement import router as agreement
 from .reviews import router as reviews
 from .service import Service
 from .size_limit import SizeLimit
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 _ROUTERS = (
     *(benchmarks, exports, diagnosis),
-    *(fills, events, candidates, reviews),
+    *(fills, events, candidates, reviews, agreement),
     *(pools, usage, health, metrics),
 )
 

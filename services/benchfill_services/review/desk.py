@@ -28,7 +28,7 @@ from .state import CaseState
 from .view import CaseView, view_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from redis.asyncio import Redis
 
@@ -356,6 +356,10 @@ class ReviewDesk:
         if began is None:
             return None
         return (datetime.now(UTC) - datetime.fromisoformat(began)).total_seconds()
+
+    async def names(self, ids: Iterable[str]) -> dict[str, str]:
+        """Return the names of reviewers by id."""
+        return await self._keys.names(ids)
 
     async def _names(
         self, states: Sequence[CaseState], said: Sequence[ThreadMessage] = ()
