@@ -21,10 +21,14 @@ LONGEST_ID = 512
 
 @dataclass(frozen=True)
 class VersionFiles:
-    """Items (JSONL) and responses (CSV) of a version, byte for byte as they were given."""
+    """Items (JSONL) and responses (CSV) of a version, byte for byte as they were given.
+
+    A version that was made by merging has the provenance (JSONL) of its merged items too.
+    """
 
     items: bytes
     responses: bytes
+    provenance: bytes | None = None
 
 
 @dataclass(frozen=True)
@@ -36,10 +40,13 @@ class CheckedFiles:
     responses_sha256: str
     n_items: int
     n_models: int
+    provenance_sha256: str | None = None
 
 
-def checked_files(items: bytes, responses: bytes) -> CheckedFiles:
+def checked_files(items: bytes, responses: bytes, provenance: bytes | None = None) -> CheckedFiles:
     """Read both files as every command reads them; blocks for as long as that takes.
+
+    `provenance` is kept as it is: only merging writes one.
 
     Raises
     ------
@@ -65,11 +72,12 @@ def checked_files(items: bytes, responses: bytes) -> CheckedFiles:
             "none of its items stands in the responses; the ids must be the same.", source="items"
         )
     return CheckedFiles(
-        files=VersionFiles(items, responses),
+        files=VersionFiles(items, responses, provenance),
         items_sha256=hashlib.sha256(items).hexdigest(),
         responses_sha256=hashlib.sha256(responses).hexdigest(),
         n_items=len(read),
         n_models=len(matrix.models),
+        provenance_sha256=None if provenance is None else hashlib.sha256(provenance).hexdigest(),
     )
 
 

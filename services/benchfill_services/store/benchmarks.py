@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 FOLDER = "benchmarks"
 SLUG = r"^[a-z0-9][a-z0-9._-]{0,63}$"
 
-# KEYS: versions, last number, sequence, all, then content and users of items and of responses.
-# ARGV: `create` or `add`, benchmark, record, parent ('' for the last version), both contents.
+# KEYS: versions, last number, sequence, all, then content and users of each file.
+# ARGV: `create`, `add` or `merge`, benchmark, record, parent ('' for the last version), contents.
+# `merge` finds the version of the same items and responses if there is one, instead of a second.
 _PUT = """
 local exists = redis.call('EXISTS', KEYS[1]) == 1
 local record = cjson.decode(ARGV[3])
@@ -42,6 +43,13 @@ if ARGV[1] == 'create' then
     redis.call('ZADD', KEYS[4], redis.call('INCR', KEYS[3]), ARGV[2])
 else
     if not exists then return {'absent', ''} end
+    if ARGV[1] == 'merge' then
+        for _, other in ipairs(redis.call('HVALS', KEYS[1])) do
+            local one = cjson.decode(other)
+            if one.items_sha256 == record.items_sha256
+                and one.responses_sha256 == record.responses_sha256 then return {'same', other} end
+        end
+    end
     local parent = ARGV[4] ~= '' and ARGV[4] or redis.call('GET', KEYS[2])
     local kept = redis.call('HGET', KEYS[1], parent)
     if not kept then return {'no parent', ''} end
@@ -52,7 +60,7 @@ else
 end
 record.version = redis.call('INCR', KEYS[2])
 local user = ARGV[2] .. ':' .. record.version
-for place = 5, 7, 2 do
+for place = 5, #KEYS, 2 do
     redis.call('SET', KEYS[place], ARGV[5 + (place - 5) / 2], 'NX')
     redis.call('SADD', KEYS[place + 1], user)
 end
@@ -66,7 +74,8 @@ local kept = redis.call('HGETALL', KEYS[1])
 if #kept == 0 then return 0 end
 for place = 1, #kept, 2 do
     local record = cjson.decode(kept[place + 1])
-    for _, sha in ipairs({record.items_sha256, record.responses_sha256}) do
+    local held = {record.items_sha256, record.responses_sha256, record.provenance_sha256}
+    for _, sha in ipairs(held) do
         redis.call('SREM', ARGV[3] .. sha, ARGV[1] .. ':' .. kept[place])
         if redis.call('SCARD', ARGV[3] .. sha) == 0 then redis.call('DEL', ARGV[2] .. sha) end
     end
@@ -101,6 +110,9 @@ class BenchmarkVersion(BaseModel):
     created_at: str
     created_by: str = Field(description="id of the API key, or `anonymous`")
     parent_version: int | None = Field(None, description="the version it was made from")
+    provenance_sha256: str | None = Field(
+        None, description="of where its merged items came from; null when none was merged"
+    )
 
     @property
     def content_hash(self) -> str:
@@ -153,6 +165,22 @@ class RedisBenchmarks:
         """
         record = {"local_only": local_only, "created_by": created_by}
         return await self._keep("add", benchmark, checked, record, parent_version)
+
+    async def merge_version(
+        self, checked: CheckedFiles, parent: BenchmarkVersion, *, created_by: str
+    ) -> tuple[BenchmarkVersion, bool]:
+        """Keep a version that was made by merging, once by what it holds; say whether it is new.
+
+        Raises
+        ------
+        UnknownBenchmarkError
+            The benchmark was deleted.
+        """
+        record = {"local_only": parent.local_only, "created_by": created_by}
+        said, made = await self._put_version(
+            "merge", parent.benchmark, checked, record, parent.version
+        )
+        return made, said == "ok"
 
     async def get(self, benchmark: str, version: int | None = None) -> BenchmarkVersion:
         """Return a version, the last one when None. Raises UnknownBenchmarkError."""
@@ -212,7 +240,21 @@ class RedisBenchmarks:
         record: dict[str, Any],
         parent: int | None = None,
     ) -> BenchmarkVersion:
-        shas = (checked.items_sha256, checked.responses_sha256)
+        return (await self._put_version(how, benchmark, checked, record, parent))[1]
+
+    async def _put_version(
+        self,
+        how: str,
+        benchmark: str,
+        checked: CheckedFiles,
+        record: dict[str, Any],
+        parent: int | None,
+    ) -> tuple[str, BenchmarkVersion]:
+        shas = [checked.items_sha256, checked.responses_sha256]
+        contents = [checked.files.items, checked.files.responses]
+        if checked.files.provenance is not None and checked.provenance_sha256 is not None:
+            shas.append(checked.provenance_sha256)
+            contents.append(checked.files.provenance)
         made = BenchmarkVersion(
             benchmark=benchmark,
             version=1,
@@ -224,11 +266,9 @@ class RedisBenchmarks:
             local_only=bool(record["local_only"]),
             created_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
             created_by=record["created_by"],
+            provenance_sha256=checked.provenance_sha256,
         ).model_dump(exclude_none=True)
-        packed = await asyncio.gather(
-            asyncio.to_thread(_pack, checked.files.items),
-            asyncio.to_thread(_pack, checked.files.responses),
-        )
+        packed = await asyncio.gather(*(asyncio.to_thread(_pack, one) for one in contents))
         said, kept = await self._put(
             keys=[
                 keys.benchmark_versions(benchmark),
@@ -250,10 +290,10 @@ class RedisBenchmarks:
                 f"there is a benchmark {benchmark} already; add a version to it, or choose another "
                 "id."
             )
-        if said != "ok":
+        if said not in {"ok", "same"}:
             which = f"version {parent} of " if said == "no parent" else ""
             raise UnknownBenchmarkError(f"there is no {which}benchmark {benchmark}.")
-        return BenchmarkVersion.model_validate_json(kept)
+        return said, BenchmarkVersion.model_validate_json(kept)
 
 
 async def materialise(redis: Redis, data_dir: Path, version: BenchmarkVersion) -> Path:
@@ -272,14 +312,14 @@ async def materialise(redis: Redis, data_dir: Path, version: BenchmarkVersion) -
 
 
 async def _files(redis: Redis, version: BenchmarkVersion) -> VersionFiles:
-    shas = (version.items_sha256, version.responses_sha256)
+    shas = [version.items_sha256, version.responses_sha256]
+    shas += [version.provenance_sha256] if version.provenance_sha256 is not None else []
     kept: Any = await redis.mget([keys.content(sha) for sha in shas])
     if None in kept:
         raise UnknownBenchmarkError(
             f"there is no version {version.version} of benchmark {version.benchmark}."
         )
-    items, responses = [await asyncio.to_thread(_unpack, one) for one in kept]
-    return VersionFiles(items, responses)
+    return VersionFiles(*[await asyncio.to_thread(_unpack, one) for one in kept])
 
 
 def _write(folder: Path, files: VersionFiles) -> None:
