@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import httpx
-import uvicorn
 from pydantic import SecretStr
 
 from benchfill_services.rest.app import create_app
+from benchfill_services.rest.server import Server
 from benchfill_services.settings import Settings
 from benchfill_services.store.api_keys import ROLES, RedisApiKeys
 from benchfill_services.store.embedded import client_of
@@ -102,8 +102,7 @@ def serving(settings: Settings, *, anonymous: bool = False) -> Iterator[RestServ
     app = create_app(settings, anonymous=anonymous)
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.bind(("127.0.0.1", 0))
-    config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=1)
-    server = uvicorn.Server(config)
+    server = Server(app, log_level="warning", access_log=False, timeout_graceful_shutdown=1)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     deadline = time.monotonic() + 30

@@ -89,10 +89,11 @@ def list_keys(json: Json = False) -> None:
             from rich.table import Table
             from rich.text import Text
 
-            table = Table("id", "role", "name", "created", "last used", "state")
+            table = Table("id", "role", "name", "created, UTC", "last used", "state")
             for key in found:
-                state = "valid" if key.revoked_at is None else f"revoked {key.revoked_at}"
-                row = (key.id, key.role, key.name, key.created_at, key.last_used_at or "-", state)
+                state = f"revoked {_minute(key.revoked_at)}" if key.revoked_at else "valid"
+                times = (_minute(key.created_at), _minute(key.last_used_at))
+                row = (key.id, key.role, key.name, *times, state)
                 table.add_row(*(Text(cell) for cell in row))
             console.print(table if found else "no key yet; see `benchfill keys create --help`.")
 
@@ -117,6 +118,10 @@ def revoke(
         output.summary = lambda console: console.print(
             f"Key {revoked.id} is revoked.", markup=False, highlight=False
         )
+
+
+def _minute(time: str | None) -> str:
+    return time[:16].replace("T", " ") if time else "-"
 
 
 def _run(work: Callable[[RedisApiKeys], Awaitable[T]]) -> T:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
-from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from benchfill.errors import InputError
+
+from .pools_folder import Pools
 
 if TYPE_CHECKING:
     import socket
@@ -20,9 +22,7 @@ if TYPE_CHECKING:
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8000,
-    pools: Annotated[
-        Path | None, typer.Option(help="Folder of pool files; else BENCHFILL_POOLS_DIR.")
-    ] = None,
+    pools: Pools = None,
     no_auth: Annotated[
         bool, typer.Option("--no-auth", help="Let everybody do everything; on loopback only.")
     ] = False,
@@ -30,13 +30,12 @@ def serve(
     """Serve fills over REST; workers (`benchfill worker`) do them."""
     from ..settings import Settings
     from .output import command_output
+    from .pools_folder import with_pools
 
     with command_output("serve", json=False, seed=None, inputs=[]):
         from ..observability.process import observed
 
-        settings = Settings()
-        if pools is not None:
-            settings = settings.model_copy(update={"pools_dir": pools.absolute()})
+        settings = with_pools(Settings(), pools)
         if no_auth and not _is_loopback(host):
             raise InputError(
                 f"--no-auth is for loopback only, and {host} is not; leave it out, or listen at "
@@ -54,10 +53,9 @@ def _look(settings: Settings, *, no_auth: bool) -> None:
 
     import structlog
 
-    from benchfill_agents.pool.config import read_pool
-
     from ..store.api_keys import RedisApiKeys
     from ..store.connection import connect
+    from .pools_folder import look_at_pools
 
     log = structlog.get_logger(__name__)
 
@@ -68,17 +66,7 @@ def _look(settings: Settings, *, no_auth: bool) -> None:
 
     if not asyncio.run(any_key()) and not no_auth:
         log.warning("there is no API key yet; run `benchfill keys create --role operator`")
-    folder = settings.pools_dir
-    if folder is None:
-        log.warning("there are no pools, so fills are refused; name a folder with --pools")
-        return
-    if not folder.is_dir():
-        raise InputError("is no folder; name one with pool files.", source=str(folder))
-    for path in sorted(folder.glob("*.yaml")):
-        try:
-            read_pool(path)
-        except InputError as error:
-            log.warning("a pool cannot be used", pool=path.stem, why=error.message)
+    look_at_pools(settings.pools_dir, "fills are refused")
 
 
 def _is_loopback(host: str) -> bool:
@@ -103,7 +91,13 @@ def _listen(host: str, port: int) -> socket.socket:
         listening.listen(2048)
     except OSError as error:
         listening.close()
-        reason = os.strerror(error.errno).lower() if error.errno else "unknown host"
+        if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+            raise InputError(
+                f"{host} is no address of this machine; leave it out for 127.0.0.1, or give "
+                "0.0.0.0 for all.",
+                field="--host",
+            ) from None
+        reason = os.strerror(error.errno).lower() if error.errno else "no reason given"
         raise InputError(
             f"{host} port {port} cannot be listened at ({reason}); choose another.",
             field="--port",
@@ -113,17 +107,17 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _serve(settings: Settings, listening: socket.socket, *, no_auth: bool) -> None:
     import structlog
-    import uvicorn
 
     from ..observability.traces import trace_requests
     from ..rest.app import create_app
+    from ..rest.server import Server
 
     app = create_app(settings, anonymous=no_auth)
     trace_requests(app)
     host, port = listening.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     structlog.get_logger(__name__).info("listening", url=f"http://{shown}:{port}/v1")
-    config = uvicorn.Config(
+    server = Server(
         app,
         access_log=False,
         log_config=None,
@@ -131,4 +125,4 @@ def _serve(settings: Settings, listening: socket.socket, *, no_auth: bool) -> No
         timeout_graceful_shutdown=5,
     )
     with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is how it ends
-        uvicorn.Server(config).run(sockets=[listening])
+        server.run(sockets=[listening])

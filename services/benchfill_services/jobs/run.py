@@ -316,10 +316,16 @@ async def _pinned_pool(redis: Redis, settings: Settings, job: Job, holding: Hold
     text = await redis.hget(keys.job(job.id), "pool_text")
     if text is None:
         if settings.pools_dir is None:
-            raise InputError("this worker has no pools; set BENCHFILL_POOLS_DIR.")
+            raise InputError(
+                "the worker that took it up has no pools; start it with --pools, and resume the "
+                "fill."
+            )
         path = settings.pools_dir / f"{pool}.yaml"
         if not path.is_file():
-            raise InputError(f"this worker has no pool {pool!r}; add {pool}.yaml to its pools.")
+            raise InputError(
+                f"the worker that took it up has no pool {pool!r}; add {pool}.yaml to its pools, "
+                "and resume the fill."
+            )
         text = path.read_text(encoding="utf-8-sig")
         await holding.lease.update({"pool_text": text})
     folder = settings.data_dir / "jobs" / job.id

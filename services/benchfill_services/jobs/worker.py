@@ -80,7 +80,7 @@ class JobWorker:
         try:
             await stop.wait()
         finally:
-            _log.info("worker ends", worker=self.id)
+            _log.info("worker ends", worker=self.id, after="running calls and fits")
             # the crews first, or they would take up again what is handed back
             stopping = [asyncio.to_thread(crew.stop, _GRACE_MS) for crew in self._crews]
             ended = asyncio.gather(*stopping)

@@ -95,6 +95,7 @@ class EventHub:
         self._redis = redis
         self._channels: dict[str, _Channel] = {}
         self._wanted = asyncio.Event()
+        self.closed = False
 
     @property
     def watched(self) -> int:
@@ -104,13 +105,14 @@ class EventHub:
     async def follow(self, job_id: str, after: str) -> AsyncGenerator[list[Told], None]:
         """Yield a job's events after an id, old and new, until the job rests and all are told.
 
-        An empty list says that nothing has happened for a while.
+        It ends before that when the hub is closed. An empty list says that nothing has happened for
+        a while.
         """
         channel = await self._join(job_id)
         place = place_of(after)
         ended = False  # by what was told last
         try:
-            while True:
+            while not self.closed:
                 changed = channel.changed
                 rested = channel.at_rest
                 batch = channel.after(place)
@@ -136,6 +138,12 @@ class EventHub:
             channel.listeners -= 1
             if channel.listeners == 0 and self._channels.get(job_id) is channel:
                 del self._channels[job_id]
+
+    def close(self) -> None:
+        """End all streams where they are, so that the process can end; listeners come again."""
+        self.closed = True
+        for channel in self._channels.values():
+            channel.wake()
 
     async def _history(self, job_id: str, place: tuple[int, int]) -> list[Told]:
         events = await RedisEvents(self._redis, job_id).read("{}-{}".format(*place), _PAGE)

@@ -61,5 +61,7 @@ async def _told(service: Service, fill: str, start: str) -> AsyncIterator[bytes]
     async with contextlib.aclosing(service.hub.follow(fill, start)) as batches:
         async for batch in batches:
             yield b"".join(event.text for event in batch) or KEEPALIVE_COMMENT
+    if service.hub.closed:  # the service ends, not the fill
+        return
     job = await fill_of(service, fill)
     yield format_sse_event(data_str=json.dumps({"status": job.status}), event="end")

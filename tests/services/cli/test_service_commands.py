@@ -15,6 +15,10 @@ from typing import TYPE_CHECKING
 
 import httpx
 import pytest
+from structlog.testing import capture_logs
+
+from benchfill_services.cli.pools_folder import look_at_pools
+from support.rest_service import FILL, ITEMS, RESPONSES, pools_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,6 +78,8 @@ def test_a_key_is_shown_once_works_until_revoked_and_the_service_ends_in_order(
     listed = run(environment, "keys", "list", "--json").stdout
     assert [one["role"] for one in json.loads(listed)["keys"]] == ["reader"]
     assert secret not in listed
+    shown = run(environment, "keys", "list").stdout  # times fit into 80 columns
+    assert f"{made['created_at'][:16].replace('T', ' ')} │ - " in shown
     (tmp_path / "pools").mkdir()
     (tmp_path / "pools" / "bad.yaml").write_text("models: 1\n")
     with served(environment, "--pools", str(tmp_path / "pools")) as (
@@ -133,3 +139,51 @@ def test_what_is_missing_is_said(environment: dict[str, str]) -> None:
     no_folder = run(environment, "serve", "--port", "0", "--pools", "/no/such/folder")
     assert no_folder.returncode == 2
     assert "/no/such/folder: is no folder" in no_folder.stderr
+    for host in ("no-such-host.invalid", "203.0.113.1"):
+        no_host = run(environment, "serve", "--port", "0", "--host", host)
+        assert no_host.returncode == 2
+        assert no_host.stderr.startswith(f"Error: --host: {host} is no address of this machine")
+
+
+def test_an_open_stream_does_not_hold_up_the_end(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    folder = pools_folder(tmp_path / "pools")
+    with (
+        served(environment, "--no-auth", "--pools", str(folder)) as (process, base, _),
+        httpx.Client(base_url=base, timeout=30) as client,
+    ):
+        files = {"items": ITEMS, "responses": RESPONSES}
+        client.post("/v1/benchmarks", data={"id": "arith", "name": "A"}, files=files)
+        fill = client.post("/v1/fills", json=FILL).json()["id"]
+        with client.stream("GET", f"/v1/fills/{fill}/events") as stream:
+            lines = stream.iter_lines()
+            assert next(lines) == "event: status"
+            process.send_signal(signal.SIGINT)
+            began = time.monotonic()
+            assert "event: end" not in list(lines)  # it is the service that ends, not the fill
+            assert time.monotonic() - began < 2
+        last = [json.loads(line) for line in process.stderr.read().splitlines()]
+        assert process.wait(20) == 0
+    assert [one for one in last if one["level"] not in {"info", "debug"}] == []
+
+
+def test_a_worker_says_which_pools_it_lacks(environment: dict[str, str], tmp_path: Path) -> None:
+    folder = tmp_path / "pools"
+    refused = run(environment, "worker", "--pools", str(folder))
+    assert refused.returncode == 2
+    assert f"{folder}: is no folder; make it" in refused.stderr
+    away = environment | {"BENCHFILL_REDIS_URL": "redis://127.0.0.1:9/0"}  # it ends at once
+    assert "every fill that this worker takes up will fail; name" in run(away, "worker").stderr
+    pools_folder(folder)
+    said = run(away, "worker", "--pools", str(folder)).stderr
+    assert '"pool": "broken"' in said
+    assert "there are no pools" not in said
+
+
+def test_a_folder_without_pools_is_none(tmp_path: Path) -> None:
+    with capture_logs() as logs:
+        look_at_pools(tmp_path, "nothing works")
+    assert [one["event"] for one in logs] == [
+        "there are no pools, so nothing works; add a file POOL.yaml"
+    ]
