@@ -16,6 +16,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from starlette.datastructures import FormData, UploadFile
 
+from benchfill.errors import InputError
 from benchfill.items import Item
 
 from ..store.benchmark_files import LONGEST_ID, CheckedFiles, checked_files
@@ -95,6 +96,10 @@ async def read_upload(
         said = _validated(whole, await _json(request))
         items, responses = await asyncio.to_thread(_written, said)
         described = head.model_validate(said.model_dump(include=set(head.model_fields)))
+        try:
+            return described, await asyncio.to_thread(checked_files, items, responses)
+        except InputError as error:
+            raise _placed(error) from None
     elif kind.get_content_type() == "multipart/form-data":
         async with request.form(max_files=2, max_fields=8, max_part_size=_FIELD_BYTES) as form:
             items, responses = [await _file(form, name) for name in _FILES]
@@ -156,6 +161,21 @@ def _written(said: Any) -> tuple[bytes, bytes]:
     writer.writerow(("model", "item", "correct", "n"))
     writer.writerows((one.model, one.item, one.correct, one.n) for one in said.responses)
     return items.encode(), buffer.getvalue().encode()
+
+
+def _placed(error: InputError) -> ProblemError:
+    """Name the place in the JSON that was sent, not the line of the file that we made of it."""
+    name = error.source or ""
+    place = ", ".join(
+        part for part in (name, error.line and f"line {error.line}", error.field) if part
+    )
+    before = {"items": 1, "responses": 2}  # lines up to the first: CSV has a header
+    path = name
+    if error.line is not None and name in before:
+        path = f"{name}[{error.line - before[name]}]"
+        known = Item.model_fields if name == "items" else ResponseRow.model_fields
+        path += f".{error.field}" if error.field in known else ""
+    return wrong_field("body", path, error.message.removeprefix(f"{place}: "))
 
 
 def request_body(head: type[BaseModel], whole: type[BaseModel]) -> dict[str, Any]:

@@ -93,6 +93,8 @@ async def make_again(
     """Have a diagnosis made that failed, or that nobody has asked for."""
     found = await service.benchmarks.get(benchmark, version)
     job = await _job_of(service, found, engine, caller.id)
+    if job.status == "completed":
+        raise ProblemError(409, "wrong-status", "the diagnosis is made; GET this path for it.")
     if job.status not in {"queued", "running"}:
         # the version it was first asked for may be gone
         job = await service.jobs.resume(job.id, _spec(found, engine).model_dump_json())

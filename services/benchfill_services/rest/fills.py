@@ -134,11 +134,15 @@ async def get_fill(fill: FillId, service: ServiceDep) -> Fill:
 )
 async def get_report(fill: FillId, service: ServiceDep) -> dict[str, Any]:
     """Return what came of a fill that rests: see the fields of `benchfill fill --json`."""
-    await fill_of(service, fill)
+    job = await fill_of(service, fill)
     report = await service.jobs.result(fill)
-    if report is None:
-        raise ProblemError(409, "not-yet", f"fill {fill} has no report yet.")
-    return report
+    if report is not None:
+        return report
+    if job.status == "failed":
+        said = f"{(job.error or 'no reason is known').rstrip('.')}; resume it to try again."
+        raise ProblemError(409, "not-yet", f"fill {fill} failed without a report: {said}")
+    ended = " and never began" if job.status == "cancelled" else "; it has one once it rests"
+    raise ProblemError(409, "not-yet", f"fill {fill} has no report: it is {job.status}{ended}.")
 
 
 @router.post(

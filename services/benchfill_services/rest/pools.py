@@ -55,11 +55,11 @@ class PoolList(BaseModel):
 
 
 class ModelHealth(BaseModel):
-    """What came of one call."""
+    """What came of one call; of the `local` model, which workers start, whether it is installed."""
 
     model: str
     answers: bool
-    seconds: float | None = None
+    seconds: float | None = Field(None, description="null where nothing was called")
     problem: str | None = Field(None, description="why it does not answer")
 
 
@@ -108,7 +108,8 @@ async def pool_of(service: Service, pool: str) -> Pool:
     except InputError as error:
         raise ProblemError(409, "broken-pool", error.message) from None
     if found is None:
-        raise ProblemError(404, "not-found", f"there is no pool {pool}.")
+        said = f"there is no pool {pool}; GET /v1/pools lists them."
+        raise ProblemError(404, "not-found", said)
     return found
 
 

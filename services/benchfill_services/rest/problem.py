@@ -23,6 +23,7 @@ from ..store.daily_budget import DailyBudgetError
 from ..store.jobs import JobStateError, UnknownJobError
 from ..store.reviews import UnknownCaseError
 from .allowed_methods import methods_of
+from .plain_words import plain_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -89,7 +90,7 @@ def wrong_field(location: Location, path: str, message: str, kind: str = "invali
     return ProblemError(
         422,
         kind,
-        f"{path}: {message}",
+        f"{path or f'the {location}'}: {message}",
         errors=[FieldError(location=location, path=path, message=message)],
     )
 
@@ -109,18 +110,26 @@ async def _own(_: Request, error: Any) -> JSONResponse:
 
 
 async def _http(request: Request, error: Any) -> JSONResponse:
-    texts = {404: "there is nothing at this path.", 405: "this path does not take this method."}
+    texts = {404: "there is nothing at this path; /openapi.json says what there is."}
     kinds = {404: "not-found", 405: "wrong-method", 400: "bad-request"}
     status = int(error.status_code)
     headers = error.headers
     if status == 405:  # Starlette names the methods of the first route only
-        headers = {"Allow": ", ".join(methods_of(request.app, request.url.path))}
+        allowed = ", ".join(methods_of(request.app, request.url.path))
+        headers = {"Allow": allowed}
+        texts[405] = f"this path takes {allowed or 'GET'}, not this method."
     detail = texts.get(status, f"{str(error.detail)[:_LONGEST].rstrip('.')}.")
     return _said(ProblemError(status, kinds.get(status, "refused"), detail, headers=headers))
 
 
-async def _invalid(_: Request, error: Any) -> JSONResponse:
-    return _said(validation_problem(error.errors()))
+async def _invalid(request: Request, error: Any) -> JSONResponse:
+    found = error.errors()
+    sent = request.headers.get("content-type", "none")
+    # curl names another media type unless it is told, and FastAPI then sees no object in the text
+    if found[0]["loc"] == ("body",) and isinstance(error.body, bytes) and "json" not in sent:
+        said = f"must be JSON, sent with Content-Type: application/json, not {sent[:100]}."
+        return _said(wrong_field("body", "", said))
+    return _said(validation_problem(found))
 
 
 async def _benchfill(_: Request, error: Any) -> JSONResponse:
@@ -196,9 +205,6 @@ def _field_error(found: Mapping[str, Any]) -> FieldError:
     path = ""
     for part in rest:
         path += f"[{part}]" if isinstance(part, int) else f"{'.' if path else ''}{part}"
-    message = str(found["msg"]).removeprefix("Value error, ")
     return FieldError(
-        location=location,
-        path=path[:_LONGEST],
-        message=f"{message[0].lower()}{message[1:]}"[:_LONGEST],
+        location=location, path=path[:_LONGEST], message=plain_words(found)[:_LONGEST]
     )

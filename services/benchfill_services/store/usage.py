@@ -12,7 +12,7 @@ import asyncio
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from .keys import usage_day, usage_job
 
@@ -50,13 +50,13 @@ class ModelUsage(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     model: str
-    rollouts: int = 0
-    calls: int = 0
+    rollouts: int = Field(0, description="answers to items; those the ledger had are free")
+    calls: int = Field(0, description="replies to agents, who write and judge items")
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    cost: float = 0.0
-    unpriced: int = 0
-    retries: int = 0
+    cost: float = Field(0.0, description="US dollars, by litellm's prices")
+    unpriced: int = Field(0, description="answers whose price is not known; they count as free")
+    retries: int = Field(0, description="calls for those answers beyond the first")
 
 
 class RedisUsage:

@@ -28,7 +28,20 @@ def test_a_fill_is_made_queued_and_found(operator: httpx.Client, arith) -> None:
     assert reply.headers["location"] == f"/v1/fills/{fill['id']}"
     assert (fill["status"], fill["spec"]["at"], fill["spec"]["rounds"]) == ("queued", [0.25], 8)
     assert operator.get(reply.headers["location"]).json() == fill
-    assert operator.get(f"/v1/fills/{fill['id']}/report").status_code == 409
+    report = operator.get(f"/v1/fills/{fill['id']}/report")
+    assert report.status_code == 409
+    assert report.json()["detail"].endswith(
+        "has no report: it is queued; it has one once it rests."
+    )
+
+
+async def test_a_fill_that_failed_says_so_instead_of_a_report(operator, arith, valkey) -> None:
+    fill = operator.post("/v1/fills", json=FILL).json()["id"]
+    await rest_at(valkey, fill, "failed")
+    said = operator.get(f"/v1/fills/{fill}/report").json()["detail"]
+    assert said == (
+        f"fill {fill} failed without a report: no reason is known; resume it to try again."
+    )
 
 
 async def test_a_small_fill_has_a_lane_of_its_own(operator, arith, valkey: Redis) -> None:

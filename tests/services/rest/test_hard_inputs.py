@@ -236,6 +236,52 @@ def test_paths_and_queries_name_what_is_wrong(operator: httpx.Client, path, wher
     assert problem["errors"][0]["path"] == name
 
 
+def test_what_is_wrong_is_said_in_plain_words(operator: httpx.Client, arith) -> None:
+    def said(reply: httpx.Response) -> str:
+        return str(is_problem(reply, 422)["detail"])
+
+    assert said(operator.get("/v1/fills/nosuch")).startswith("fill: is no id of a fill: 32")
+    assert said(operator.get("/v1/usage/days/today")) == "day: is no day, such as 2026-01-31"
+    assert said(operator.get("/v1/fills?cursor=x")).startswith("cursor: is no cursor: send `next")
+    bad_id = operator.get("/v1/benchmarks/Bad%20Id")
+    assert said(bad_id).startswith("benchmark: takes a-z, 0-9, '.', '_' and '-', at most 64")
+    body = FILL | {"rolouts": 3}
+    assert said(operator.post("/v1/fills", json=body)).startswith("rolouts: is not known here;")
+    assert said(operator.post("/v1/fills", json={**FILL, "budget": 9})) == (
+        "budget: must be a JSON object"
+    )
+    assert said(operator.post("/v1/fills", json={"pool": "here"})) == (
+        "benchmark: is missing (1 more)"
+    )
+    assert said(operator.post("/v1/fills", json=FILL | {"seed": "1"})) == (
+        "seed: must be a valid integer"
+    )
+    for media, named in (
+        ({"Content-Type": "application/x-www-form-urlencoded"}, "x-www"),
+        ({}, ""),
+    ):
+        reply = operator.post("/v1/fills", content=json.dumps(FILL).encode(), headers=media)
+        assert said(reply).startswith("the body: must be JSON, sent with Content-Type: application")
+        assert named in said(reply)
+    unknown = is_problem(operator.get("/v1/none"), 404)
+    assert "/openapi.json says what there is" in unknown["detail"]
+    assert "this path takes GET, POST" in is_problem(operator.put("/v1/fills"), 405)["detail"]
+
+
+def test_files_sent_as_json_are_named_by_their_place_in_it(operator: httpx.Client) -> None:
+    items = [{"id": "a", "question": "1 + 1?", "answer": "2"}]
+    rows = [{"model": "m", "item": "a", "correct": 1}, {"model": "n", "item": "a", "correct": 5}]
+    for sent, path in (
+        ({"items": items, "responses": rows}, "responses[1].correct"),
+        ({"items": items * 2, "responses": rows[:1]}, "items[1]"),
+        ({"items": items, "responses": [rows[0] | {"item": "b"}]}, "items"),
+    ):
+        problem = is_problem(operator.post("/v1/benchmarks", json={"name": "J"} | sent), 422)
+        assert problem["errors"][0]["path"] == path
+        assert problem["detail"].startswith(f"{path}: ")
+        assert ", line" not in problem["detail"]
+
+
 def test_every_other_refusal_is_a_problem_too(operator: httpx.Client, arith) -> None:
     is_problem(operator.get("/v1/none"), 404)
     is_problem(operator.get("/v1/pools/..%2fx"), 404)

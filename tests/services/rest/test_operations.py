@@ -36,7 +36,9 @@ def test_pools_name_models_and_providers_and_no_secret(operator: httpx.Client) -
     ]
     assert [m["local"] for m in listed["entries"][1]["models"]] == [True, True]
     assert "s3cr3t" not in said.text
-    assert operator.get("/v1/pools/none").status_code == 404
+    none = operator.get("/v1/pools/none")
+    assert none.status_code == 404
+    assert "GET /v1/pools lists them" in none.json()["detail"]
     assert operator.get("/v1/pools/broken").status_code == 409
 
 
@@ -105,7 +107,11 @@ async def test_a_diagnosis_is_made_once_for_equal_content(
         "engine": "map",
         "diagnosis": {"gaps": []},
     }
-    assert operator.post(path, params={"engine": "map"}).status_code == 409
+    again = operator.post(path, params={"engine": "map"})
+    assert (again.status_code, again.json()["detail"]) == (
+        409,
+        "the diagnosis is made; GET this path for it.",
+    )
     assert operator.get(path).status_code == 202  # the other engine is another diagnosis
 
 
