@@ -23,11 +23,14 @@ from benchfill_agents.model_client import LiteLLMChatCompletionClient
 from benchfill_agents.pool.calls import read_key
 from benchfill_agents.pool.config import LOCAL, Pool, PoolModel, read_pool
 from benchfill_agents.pool.ledger import Ledger
+from benchfill_agents.pool.prompting import solve_prompts
 from benchfill_agents.pool.rollouts import open_runner
+from benchfill_agents.rewriter.llm import PROMPTS as REWRITER_PROMPTS
 from benchfill_agents.rewriter.llm import LLMRewriter
 from benchfill_agents.rewriter.template import TemplateRewriter
 from benchfill_agents.spending import Allowance
 from benchfill_agents.target import targets_of
+from benchfill_prompts import load
 
 from .report.candidates import candidates_of, measured_so_far
 from .review.opening import CaseSource, open_chosen
@@ -256,7 +259,7 @@ async def run_job(
         items_sha256=_sha256(request.items),
         responses_sha256=_sha256(request.responses),
         writer=None,  # the pool is a file of this user; workers do not have it
-        prompts={},
+        prompts=prompt_hashes(request.rewriter, inputs.pool),
     )
     async with connect(url, settings.data_dir) as redis:
         usage = RedisUsage(redis, job, "command line")
@@ -323,15 +326,7 @@ def _parts(
     job = source.job
     shortfalls: list[Shortfall] = []
     asked = writer(request, inputs.pool, inputs.fit) or inputs.pool.models[0]
-    # how long an answer to an item may be is no limit for writing items
-    freely = asked.parameters.model_copy(update={"max_tokens": None, "stop": ()})
-    key = read_key(asked)
-    client = LiteLLMChatCompletionClient.from_pool_model(
-        asked.model_copy(update={"parameters": freely}),
-        api_base=runner.local_api_base if asked.api_base == LOCAL else None,
-        api_key=SecretStr(key) if key else None,
-        on_usage=desk.usage.note_call,
-    )
+    client = writing_client(asked, runner.local_api_base, desk.usage)
     return FillParts(
         job=job,
         fit=inputs.fit,
@@ -350,6 +345,27 @@ def _parts(
             request.budget_rollouts, request.budget_tokens, request.budget_usd, desk.usage
         ),
     )
+
+
+def writing_client(
+    model: PoolModel, local_api_base: str | None, usage: RedisUsage
+) -> LiteLLMChatCompletionClient:
+    """Return a client of the pool model that writes and answers; its calls are counted."""
+    # how long an answer to an item may be is no limit for writing items
+    freely = model.parameters.model_copy(update={"max_tokens": None, "stop": ()})
+    key = read_key(model)
+    return LiteLLMChatCompletionClient.from_pool_model(
+        model.model_copy(update={"parameters": freely}),
+        api_base=local_api_base if model.api_base == LOCAL else None,
+        api_key=SecretStr(key) if key else None,
+        on_usage=usage.note_call,
+    )
+
+
+def prompt_hashes(rewriter: str, pool: Pool) -> dict[str, str]:
+    """Return the SHA-256 of each template that items of a fill came from, by name."""
+    names = (*(REWRITER_PROMPTS if rewriter == "llm" else ()), *solve_prompts(pool))
+    return {name: load(name).sha256 for name in names}
 
 
 class _Transcripts:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from benchfill.items import Item
 
-    from .config import Example, PoolModel
+    from .config import Example, Pool, PoolModel
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,11 @@ class SolvePrompt:
         """SHA-256 (hex) of what is sent."""
         turns = [[message.role, message.content] for message in self.messages]
         return hashlib.sha256(json.dumps([self.text, turns]).encode()).hexdigest()
+
+
+def solve_prompts(pool: Pool) -> tuple[str, ...]:
+    """Return the names of the templates by which the models of a pool are asked."""
+    return tuple(sorted({f"solve_{model.style}" for model in pool.models}))
 
 
 def build_prompt(model: PoolModel, shots: Iterable[Example], item: Item) -> SolvePrompt:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-JobKind = Literal["fill", "diagnosis"]
+JobKind = Literal["fill", "diagnosis", "revision", "answer"]
 JobStatus = Literal["queued", "running", "completed", "budget_exhausted", "cancelled", "failed"]
 Lane = Literal["small", "large"]
 
@@ -72,6 +72,25 @@ class DiagnosisSpec(_Strict):
         return "small"
 
 
+class CaseSpec(_Strict):
+    """What a reviewer asks the agents of a case for: a revision, or an answer to a question."""
+
+    benchmark: str = Field(min_length=1, max_length=128)
+    version: int = Field(ge=1)
+    fill: str = Field(pattern="^[0-9a-f]{32}$", description="id of the fill's job")
+    candidate: str = Field(min_length=1, max_length=128)
+    revision: int = Field(ge=1, description="number of the revision that was looked at")
+    text: str = Field(min_length=1, description="the request or the question; untrusted")
+    message: str = Field(min_length=1, max_length=128, description="its key in the thread")
+    requested_by: str = Field(description="id of the reviewer's API key, or `anonymous`")
+    budget: FillBudget = FillBudget()
+
+    @property
+    def lane(self) -> Lane:
+        """Which queue it waits in: somebody sits before a page and waits."""
+        return "small"
+
+
 class Job(BaseModel):
     """A job's record. Times are ISO 8601, UTC."""
 
@@ -79,7 +98,7 @@ class Job(BaseModel):
 
     id: str = Field(pattern="^[0-9a-f]{32}$")
     kind: JobKind
-    spec: FillSpec | DiagnosisSpec
+    spec: FillSpec | DiagnosisSpec | CaseSpec
     status: JobStatus = "queued"
     created_at: str
     created_by: str = Field(description="id of the API key, or `anonymous`")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from benchfill_agents.messages import Assignment
 
 from ..jobs.record import FillSpec
-from ..review.opening import CaseSource, case_for
+from ..review.opening import CaseSource, case_for, noted
 from ..store.reviews import UnknownCaseError
 from ..store.transcript import RedisTranscript
 from .candidates import measured_candidate
@@ -47,8 +47,7 @@ async def case_of(service: Service, candidate: str) -> None:
         version=version.version,
         items_sha256=version.items_sha256,
         responses_sha256=version.responses_sha256,
-        writer=None,
-        prompts={},
+        **({"writer": None, "prompts": {}} | await noted(service.redis, job.id)),
     )
     case = None
     if opening is not None:

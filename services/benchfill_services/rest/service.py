@@ -8,6 +8,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 from redis.asyncio import Redis
 
+from ..review.agent_jobs import RedisAgentJobs
 from ..review.desk import ReviewDesk
 from ..settings import Settings
 from ..store.api_keys import RedisApiKeys
@@ -45,7 +46,13 @@ class Service:
             api_keys=RedisApiKeys(redis),
             benchmarks=RedisBenchmarks(redis),
             jobs=RedisJobs(redis),
-            desk=ReviewDesk(redis, needed=settings.reviews_needed),
+            desk=ReviewDesk(
+                redis,
+                needed=settings.reviews_needed,
+                agents=RedisAgentJobs(
+                    redis, needed=settings.reviews_needed, rollouts=settings.review_rollouts
+                ),
+            ),
             pools=PoolFiles(settings.pools_dir),
             hub=EventHub(redis),
             rate_limits=RateLimits(redis),

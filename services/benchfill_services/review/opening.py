@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
+import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ..store import keys
 from ..store.reviews import RedisReviews
 from .case import Case, Revision
 from .desk import now
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from benchfill_agents.target import FillTarget
 
     from ..report.candidates import Candidate
+
+_SOURCE = "source"
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,26 @@ class CaseSource:
     prompts: Mapping[str, str]
     matrix_names: Mapping[str, str] = field(default_factory=dict)
     seed: int | None = None
+
+
+async def noted(redis: Redis, job: str) -> dict[str, Any]:
+    """Return what the record of a fill's job keeps of its source, for cases opened later.
+
+    Empty for a fill that no worker has begun.
+    """
+    kept = await redis.hget(keys.job(job), _SOURCE)
+    return {} if kept is None else dict(json.loads(kept))
+
+
+def note_of(source: CaseSource) -> dict[str, str]:
+    """Return that as a field of the record: who opens a case later has no fit and no pool."""
+    kept = {
+        "writer": source.writer,
+        "prompts": dict(source.prompts),
+        "matrix_names": dict(source.matrix_names),
+        "seed": source.seed,
+    }
+    return {_SOURCE: json.dumps(kept)}
 
 
 def candidate_id(job: str, gap: str, item: str) -> str:

@@ -70,7 +70,21 @@ return {}
 
 
 class DailyBudgetError(BenchFillError):
-    """The day's budget of the API key does not hold what the fill may use."""
+    """The day's budget of the API key does not hold what the fill may use.
+
+    Parameters
+    ----------
+    message
+        One sentence for the user.
+    of
+        `rollouts` or `cost`: which budget it is.
+    left
+        What the day still holds of it.
+    """
+
+    def __init__(self, message: str, *, of: str = "", left: float = 0.0) -> None:
+        super().__init__(message)
+        self.of, self.left = of, left
 
 
 async def promise(redis: Redis, key: ApiKey, job_id: str, budget: FillBudget) -> None:
@@ -111,7 +125,9 @@ async def promise(redis: Redis, key: ApiKey, job_id: str, budget: FillBudget) ->
         field = next(field for name, _, _, field in amounts if name == said[0])
         raise DailyBudgetError(
             f"{float(said[1]):g} of this API key's daily budget is left; lower {field}, or wait "
-            "until midnight UTC."
+            "until midnight UTC.",
+            of=str(said[0]),
+            left=float(said[1]),
         )
 
 

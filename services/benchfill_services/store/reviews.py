@@ -70,6 +70,29 @@ while true do
     if #some < 512 then return found end
 end
 """
+# KEYS: queue, all, sets a case must be in, then the set it must not be in. ARGV: candidate, how many
+# sets it must be in. Returns the nearest newer and the nearest older case, '' for none.
+_BESIDE = """
+local number, inside = redis.call('ZSCORE', KEYS[2], ARGV[1]), tonumber(ARGV[2])
+if not number then return {'', ''} end
+local function nearest(command, last)
+    local bound = '(' .. number
+    while true do
+        local some = redis.call(command, KEYS[1], bound, last, 'WITHSCORES', 'LIMIT', 0, 256)
+        for k = 1, #some, 2 do
+            local fits = true
+            for s = 3, #KEYS do
+                local has = redis.call('ZSCORE', KEYS[s], some[k]) ~= false
+                if has ~= (s <= 2 + inside) then fits = false break end
+            end
+            if fits then return some[k] end
+            bound = '(' .. some[k + 1]
+        end
+        if #some < 512 then return '' end
+    end
+end
+return {nearest('ZRANGEBYSCORE', '+inf'), nearest('ZREVRANGEBYSCORE', '-inf')}
+"""
 _SAY = """
 local known = redis.call('HGET', KEYS[2], ARGV[1])
 if known then return known end
@@ -90,8 +113,8 @@ class RedisReviews:
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
-        self._open, self._append, self._page, self._say = (
-            redis.register_script(script) for script in (_OPEN, _APPEND, _PAGE, _SAY)
+        self._open, self._append, self._page, self._beside, self._say = (
+            redis.register_script(script) for script in (_OPEN, _APPEND, _PAGE, _BESIDE, _SAY)
         )
 
     async def open(self, case: Case) -> bool:
@@ -192,6 +215,23 @@ class RedisReviews:
         following = int(numbers[limit - 1]) if len(ids) > limit else None
         return [str(one) for one in ids[:limit]], following
 
+    async def beside(
+        self,
+        candidate: str,
+        reviewer: str,
+        *,
+        benchmark: str | None = None,
+        gap: tuple[str, str] | None = None,
+    ) -> tuple[str | None, str | None]:
+        """Return the nearest newer and older cases that wait for a reviewer's verdict."""
+        inside = [keys.review_benchmark(benchmark)] if benchmark is not None else []
+        inside += [keys.review_gap(*gap)] if gap is not None else []
+        queue, done = keys.review_queue("open"), keys.review_done(reviewer)
+        newer, older = await self._beside(
+            keys=[queue, keys.REVIEW_CASES, *inside, done], args=[candidate, len(inside)]
+        )
+        return (str(newer) or None, str(older) or None)
+
     async def size(self, queue: QueueName, *, done_by: str | None = None) -> int:
         """Return how many cases are in a queue, or of them those that a reviewer is done with."""
         name = keys.review_queue(queue)
@@ -211,6 +251,16 @@ class RedisReviews:
             args=[key, message.model_dump_json(exclude={"id"})],
         )
         return str(kept)
+
+    async def message_id(self, candidate: str, key: str) -> str | None:
+        """Return the id of the message that was said under a key, or None."""
+        found = await self._redis.hget(keys.review_thread_ids(candidate), key)
+        return None if found is None else str(found)
+
+    async def message_ids(self, candidate: str) -> dict[str, str]:
+        """Return the ids of all messages by the keys under which they were said."""
+        kept: Any = await self._redis.hgetall(keys.review_thread_ids(candidate))
+        return {str(key): str(message_id) for key, message_id in kept.items()}
 
     async def said(
         self, candidate: str, *, after: str = "0-0", count: int = 10_000
