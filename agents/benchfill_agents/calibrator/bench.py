@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchfill.child_likelihoods import ChildLikelihoods
 from benchfill.errors import InputError
 from benchfill.measure import DifficultyScale
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from benchfill.child import ChildPosterior
     from benchfill.onepl import Draws, Fit1PL
 
     from ..pool.config import Pool
@@ -80,6 +83,18 @@ class Bench:
     def theta_variance(self) -> NDArray[np.float64]:
         """Posterior variances of the abilities of the pool, shape (P,)."""
         return np.asarray(self.draws.theta.var(0))
+
+    def posterior(
+        self, correct: NDArray[np.int64], n: NDArray[np.int64], guessing: float
+    ) -> ChildPosterior:
+        """Return the posterior of a child's difficulty from its counts, each shape (P,)."""
+        if guessing not in self._likelihoods:
+            self._likelihoods[guessing] = ChildLikelihoods(self.draws, guessing)
+        return self._likelihoods[guessing].posterior(correct, n)
+
+    @cached_property
+    def _likelihoods(self) -> dict[float, ChildLikelihoods]:
+        return {}
 
     def borders(self, target: FillTarget) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the target interval's ends in each draw, logits, each shape (S,)."""

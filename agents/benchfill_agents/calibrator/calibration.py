@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from benchfill.child import child_mle, child_posterior
+from benchfill.child import child_mle
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -88,7 +88,7 @@ class Measurement:
 
     def posterior(self, bench: Bench) -> ChildPosterior:
         """Return the child's posterior, averaged over the bench's draws."""
-        return child_posterior(self.correct, self.n, bench.draws, guessing=self.guessing)
+        return bench.posterior(self.correct, self.n, self.guessing)
 
     def calibration(self, bench: Bench, target: FillTarget, outcome: Outcome) -> Calibration:
         """Summarise the measurement."""
