@@ -1,0 +1,1 @@
+"""One module a format; each offers its instances as `FORMATS`."""

@@ -1,0 +1,69 @@
+"""What the user named on the command line, as files: a file, a folder, a pattern."""
+
+from __future__ import annotations
+
+import glob
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+@dataclass(frozen=True)
+class Named:
+    """A file, and whether the user named this very file."""
+
+    path: Path
+    explicit: bool
+
+
+def find_files(paths: Iterable[str | Path]) -> tuple[Named, ...]:
+    """Return the files under the given paths, each once, folders in the order of names.
+
+    Raises
+    ------
+    InputError
+        A path names nothing, or something that is neither file nor folder.
+    """
+    found: dict[Path, Named] = {}
+    for given in paths:
+        for named in _of(str(given)):
+            place = named.path.resolve()
+            if place not in found or (named.explicit and not found[place].explicit):
+                found[place] = named
+    return tuple(found.values())
+
+
+def _of(given: str) -> Iterator[Named]:
+    path = Path(given)
+    if path.is_dir():
+        yield from (Named(one, explicit=False) for one in _walk(path))
+    elif path.is_file():
+        yield Named(path, explicit=True)
+    elif path.exists():
+        raise InputError("is neither a file nor a folder.", source=given)
+    elif glob.has_magic(given):
+        matches = [Path(one) for one in sorted(glob.glob(given, recursive=True))]  # noqa: PTH207
+        for one in matches:
+            if one.is_dir() and not given.endswith("**"):
+                yield from (Named(inner, explicit=False) for inner in _walk(one))
+            elif one.is_file():
+                yield Named(one, explicit=False)
+        if not matches:
+            raise InputError("matches no file.", source=given)
+    else:
+        raise InputError("cannot be read (no such file or directory).", source=given)
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            path = Path(place) / name
+            if not name.startswith(".") and path.is_file():
+                yield path
