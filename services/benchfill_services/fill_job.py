@@ -12,7 +12,6 @@ import json
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from pydantic import SecretStr
 
 import benchfill as bf
@@ -35,7 +34,7 @@ from benchfill_prompts import load
 from .report.candidates import candidates_of, measured_so_far
 from .review.opening import CaseSource, open_chosen
 from .store.connection import connect
-from .store.fits import FitRequest, kept_fit
+from .store.fits import FitRequest, fit_of_items, kept_fit
 from .store.ledger import RedisLedgerStore
 from .store.memory import RedisMemory
 from .store.steps import RedisSteps
@@ -142,7 +141,7 @@ def read_inputs(request: FillRequest, data_dir: Path) -> FillInputs:
     pool = read_pool(request.pool)
     matrix = bf.read_responses(request.responses)
     _check_names(request, matrix, items, pool)
-    fit = kept_fit(data_dir, _request(items, matrix, "mcmc", request.seed))
+    fit = kept_fit(data_dir, fit_of_items(items, matrix, "mcmc", request.seed))
     diagnosis = bf.diagnose(fit)
     targets = targets_of(
         diagnosis,
@@ -162,15 +161,7 @@ def fit_files(
 
 def fit_request(items: Path, responses: Path, *, engine: Engine, seed: int) -> FitRequest:
     """Read the files of a fit."""
-    return _request(bf.read_items(items), bf.read_responses(responses), engine, seed)
-
-
-def _request(
-    items: Sequence[bf.Item], matrix: bf.ResponseMatrix, engine: Engine, seed: int
-) -> FitRequest:
-    guesses = {item.id: item.guessing for item in items}
-    guessing = np.array([guesses.get(item, 0.0) for item in matrix.items])
-    return FitRequest(matrix, guessing, engine, seed)
+    return fit_of_items(bf.read_items(items), bf.read_responses(responses), engine, seed)
 
 
 def check_names(request: FillRequest) -> None:

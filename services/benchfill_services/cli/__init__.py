@@ -10,8 +10,11 @@ import typer
 from .check import check
 from .demo import demo
 from .diagnose import diagnose
+from .diff import diff
 from .fill import fill
+from .import_ import import_results
 from .keys import keys
+from .merge import merge
 from .plan import plan
 from .power import power
 from .progress_monitoring import progress as monitor_progress  # progress.py draws bars
@@ -48,10 +51,11 @@ def _options(
 
 
 for _command in (
-    *(diagnose, check, rollouts, fill, demo),
+    *(diagnose, check, rollouts, fill, demo, merge, diff),
     *(plan, monitor_progress, power, ranking, prune, serve, worker),
 ):
     app.command()(_command)
+app.command("import")(import_results)
 app.add_typer(keys)
 
 

@@ -23,10 +23,11 @@ from filelock import FileLock
 from benchfill.onepl import Draws, Fit1PL, fit_1pl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
+    from benchfill.items import Item
     from benchfill.onepl import Engine
     from benchfill.responses import ResponseMatrix
 
@@ -59,6 +60,18 @@ class FitRequest:
             digest.update(np.ascontiguousarray(counts, dtype=np.int64).tobytes())
         digest.update(self.guessing.tobytes())
         return digest.hexdigest()
+
+
+def fit_of_items(
+    items: Sequence[Item], matrix: ResponseMatrix, engine: Engine, seed: int
+) -> FitRequest:
+    """Return the fit of a matrix in which multiple-choice items are guessed, as items.jsonl says.
+
+    Items of the matrix that are not among `items` are not guessed.
+    """
+    guesses = {item.id: item.guessing for item in items}
+    guessing = np.array([guesses.get(item, 0.0) for item in matrix.items])
+    return FitRequest(matrix, guessing, engine, seed)
 
 
 def kept_fit(
