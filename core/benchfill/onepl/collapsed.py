@@ -141,23 +141,26 @@ class CollapsedPosterior:
         return total, mass
 
     def log_densities(
-        self, draws: tuple[Parameters, ...], grid: NDArray[np.float64], cells: NDArray[np.int64]
+        self,
+        draws: tuple[Parameters, ...],
+        grids: NDArray[np.float64],
+        cells: NDArray[np.int64],
     ) -> NDArray[np.float64]:
-        """Return the rows' log densities in their own cells of the grid, up to a constant.
+        """Return the rows' log densities in their own cells of each draw's grid, up to a constant.
 
-        `cells` are positions on the grid, shape (R, C); the result has shape (draws, R, C).
+        `grids` has shape (draws, G), its rows equally spaced; `cells` are positions on them, shape
+        (R, C); the result has shape (draws, R, C), its constants differ from row to row.
         """
         log_density = np.empty((len(draws), *cells.shape))
         for group in self.classes:
             held = cells[group.rows]
-            place = held + group.alike[:, None] * len(grid)
-            for d, at in enumerate(draws):
-                alike, slope, _ = group.log_likelihood(at.theta, grid)
+            place = held + group.alike[:, None] * grids.shape[1]
+            sloped = group.constant.sum(1)[:, None] * held
+            for d, (at, grid) in enumerate(zip(draws, grids, strict=True)):
+                alike, _, _ = group.log_likelihood(at.theta, grid)
                 alike += _log_normal(grid, at.mu_b, at.s_b)
                 part = np.take(alike, place)
-                if d == 0:
-                    sloped = slope[:, None] * grid[held]
-                part -= sloped
+                part -= (grid[1] - grid[0]) * sloped
                 log_density[d, group.rows] = part
         return log_density
 

@@ -9,6 +9,7 @@ Sköld 2007, doi:10.1214/088342307000000014).
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -27,6 +28,11 @@ RADIUS = 5.0  # standard deviations within which draws are expected
 MAX_LOG_S_B = float(np.log(4.5 * B_SCALE))  # the prior of s_b ends there
 MAX_LOG = 30.0  # of a scale: a first step may go anywhere, and must not overflow
 _FAR = 8
+
+
+def scale_of(log_scale: float) -> float:
+    """Return a scale of its logarithm, and a finite one wherever a first step may go."""
+    return math.exp(max(-MAX_LOG, min(float(log_scale), MAX_LOG)))  # NumPy: ten times the time
 
 
 class Coordinates(Protocol):
@@ -142,7 +148,7 @@ class NonCentred:
         return float(log_prior), pulled
 
     def _s_theta(self, u: NDArray[np.float64]) -> float:
-        return float(np.exp(np.clip(self._log_s + u[-3], -MAX_LOG, MAX_LOG)))
+        return scale_of(self._log_s + u[-3])
 
     def outermost(self, rng: np.random.Generator) -> Sequence[NDArray[np.float64]]:
         """See `Coordinates.outermost`."""

@@ -7,7 +7,7 @@ second where a common grid takes ten. docs/method, section 2.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -49,9 +49,10 @@ def draw_difficulties(
     b = np.empty((len(draws), len(patterns.row)))
     # row after row, so that a search stays where the one before it was
     order = np.argsort(patterns.row, kind="stable")
-    for part, windows, mass in _masses(patterns, draws):
+    for part, frame, windows, mass in _masses(patterns, draws):
         uniform = rng.random((2, len(mass), len(patterns.row)))[..., order]
-        b[part, order] = _invert(windows, mass, patterns.row[order], uniform)
+        x = _invert(windows, mass, patterns.row[order], uniform)
+        b[part, order] = frame.difficulties(x)
     return b
 
 
@@ -64,48 +65,91 @@ def difficulty_moments(
     equal figures.
     """
     total, square = np.zeros((2, len(patterns.weight)))
-    for _, windows, mass in _masses(patterns, draws):
-        place = windows.lattice[windows.cells]
-        total += np.einsum("drc,rc->r", mass, place)
-        square += np.einsum("drc,rc->r", mass, place**2)
+    for _, frame, windows, mass in _masses(patterns, draws):
+        x = windows.lattice[windows.cells]
+        x_mean, x_square = (np.einsum("drc,rc->dr", mass, power) for power in (x, x**2))
+        mean = frame.difficulties(x_mean)
+        total += mean.sum(0)
+        square += (mean**2 + (x_square - x_mean**2) * frame.scale[:, None] ** 2).sum(0)
     mean = total / len(draws)
     return mean, np.sqrt(np.maximum(square / len(draws) - mean**2, 0))
 
 
+class _Frame(NamedTuple):
+    """What each draw's lattice stands on: ``b = origin + scale * x``; both (D,).
+
+    On a lattice of b itself, or of ``x = (b - mu_b) / s_b``. The first is the shorter where the
+    data determine the difficulties; where ``s_b`` may be next to 0 it would have to be as fine as
+    the smallest ``s_b`` asks and as wide as the largest: ten thousand cells.
+    """
+
+    origin: NDArray[np.float64]
+    scale: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, draws: tuple[Parameters, ...], standard: bool) -> _Frame:
+        """Stand on b, or on x if `standard`."""
+        hyper = [(at.mu_b, at.s_b) if standard else (0.0, 1.0) for at in draws]
+        return cls(*np.transpose(hyper))
+
+    def difficulties(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return b of x, both (D, anything)."""
+        b: NDArray[np.float64] = self.origin[:, None] + self.scale[:, None] * x
+        return b
+
+
 def _masses(
     patterns: ItemPatterns, draws: tuple[Parameters, ...]
-) -> Iterator[tuple[slice, Windows, NDArray[np.float64]]]:
+) -> Iterator[tuple[slice, _Frame, Windows, NDArray[np.float64]]]:
     """Yield the rows' masses (D, R, count) on their windows, some draws at a time."""
     posterior = CollapsedPosterior(patterns)
-    windows = _windows(posterior, draws)
+    standard, windows = _windows(posterior, draws)
     start = 0
     while start < len(draws):
-        cost = patterns.n.shape[1] * len(windows.lattice) + len(windows.first) * windows.count
+        cost = _cost(patterns, windows)
         part = slice(start, start + max(1, _CHUNK // cost))
-        mass = _masses_of(posterior, windows, draws[part])
+        frame = _Frame.of(draws[part], standard)
+        mass = _masses_of(posterior, (frame, windows), draws[part])
         while (short := _too_narrow(mass)).any():
             windows = windows.widened(short)
-            mass = _masses_of(posterior, windows, draws[part])
-        yield part, windows, mass
+            mass = _masses_of(posterior, (frame, windows), draws[part])
+        yield part, frame, windows, mass
         start = part.stop
 
 
-def _windows(posterior: CollapsedPosterior, draws: tuple[Parameters, ...]) -> Windows:
-    """Look at some draws, the extreme ones among them, each on a grid that holds all mass."""
+def _cost(patterns: ItemPatterns, windows: Windows) -> int:
+    """Return how many floats a draw needs."""
+    return int(patterns.n.shape[1] * len(windows.lattice) + len(windows.first) * windows.count)
+
+
+def _windows(posterior: CollapsedPosterior, draws: tuple[Parameters, ...]) -> tuple[bool, Windows]:
+    """Look at some draws, the extreme ones among them, each on a grid that holds all mass.
+
+    Returns the cheaper windows of two, and whether they are those of the standard frame.
+    """
     by_scale = sorted(draws, key=lambda at: at.log_s_b)
     by_mean = sorted(draws, key=lambda at: at.mu_b)
     spaced = np.linspace(0, len(draws) - 1, _PROBES).round().astype(int)
     probes = [by_scale[0], by_scale[-1], by_mean[0], by_mean[-1], *(draws[k] for k in spaced)]
-    distinct = {id(at): at for at in probes}.values()
+    distinct = tuple({id(at): at for at in probes}.values())
     seen = np.stack([_extent(posterior, at) for at in distinct])
-    return Windows.covering(seen, CELLS_PER_SD)
+    found = []
+    for standard in (False, True):
+        frame = _Frame.of(distinct, standard)
+        there = seen.copy()
+        there[:, :2] -= frame.origin[:, None, None]
+        there /= frame.scale[:, None, None]
+        found.append((standard, Windows.covering(there, CELLS_PER_SD)))
+    return min(found, key=lambda one: _cost(posterior.patterns, one[1]))
 
 
 def _masses_of(
-    posterior: CollapsedPosterior, windows: Windows, draws: tuple[Parameters, ...]
+    posterior: CollapsedPosterior, on: tuple[_Frame, Windows], draws: tuple[Parameters, ...]
 ) -> NDArray[np.float64]:
     """Return the rows' masses on their windows under each draw, shape (D, R, count)."""
-    log_mass = posterior.log_densities(draws, windows.lattice, windows.cells)
+    frame, windows = on
+    grids = frame.difficulties(windows.lattice[None])
+    log_mass = posterior.log_densities(draws, grids, windows.cells)
     log_mass -= log_mass.max(-1, keepdims=True)
     mass = np.exp(log_mass, out=log_mass)
     mass /= mass.sum(-1, keepdims=True)

@@ -46,7 +46,11 @@ class Windows:
         stride = np.maximum(1, np.floor(sd / cells_per_sd / step + 1e-9)).astype(np.int64)
         first = np.floor(left / step).astype(np.int64)
         last = np.ceil(right / step).astype(np.int64)
-        return cls(step, first, stride, int(((last - first) / stride).max()) + 2)
+        count = int(((last - first) / stride).max()) + 2
+        # all windows have as many cells: one that needs fewer takes them finer, not farther out,
+        # or a single unsure row would make the lattice many times as long
+        stride = np.minimum(stride, np.maximum(1, -(-(last - first) // (count - 2))))
+        return cls(step, first, stride, count)
 
     @property
     def lowest(self) -> int:

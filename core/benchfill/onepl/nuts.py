@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -33,11 +33,19 @@ if TYPE_CHECKING:
     from .map import MapEstimate
     from .model import ItemPatterns
 
-CHAINS = 4
-TUNE = 400  # the coordinates are whitened already; only the step size is left to find
-DRAWS = 500  # in these coordinates worth at least as many independent ones
 _TRIES = 4
 _POLL = 0.2  # seconds
+
+
+class Length(NamedTuple):
+    """Chains, and the steps of each: to tune and to keep."""
+
+    chains: int = 4
+    tune: int = 400  # the coordinates are whitened already; only the step size is left to find
+    draws: int = 500  # in these coordinates worth at least as many independent ones
+
+
+USUAL = Length()
 
 
 @dataclass(frozen=True)
@@ -55,8 +63,9 @@ def sample_collapsed(
     estimate: MapEstimate,
     seed: int,
     progress: Callable[[int, int], None] | None = None,
+    length: Length = USUAL,
 ) -> ParameterSample:
-    """Draw 4 x 500 from the collapsed posterior, after 4 x 400 of tuning.
+    """Draw from the collapsed posterior, after tuning.
 
     Parameters
     ----------
@@ -68,6 +77,8 @@ def sample_collapsed(
         Seed of all chains.
     progress
         Called with the draws made and those to come in all, tuning included.
+    length
+        Chains and their lengths.
 
     Returns
     -------
@@ -81,8 +92,8 @@ def sample_collapsed(
     """
     posterior = SampledPosterior(patterns, estimate, seed)
     for tried in range(_TRIES):
-        trace = _run(posterior, seed, progress)
-        points = trace.posterior["u"].to_numpy().reshape(CHAINS * DRAWS, -1)
+        trace = _run(posterior, seed, progress, length)
+        points = trace.posterior["u"].to_numpy().reshape(length.chains * length.draws, -1)
         parameters = tuple(posterior.parameters(point) for point in points)
         by_scale = np.argsort([at.log_s_b for at in parameters])
         # the outermost draws and a hundred others
@@ -97,7 +108,7 @@ def sample_collapsed(
         *(theta.T if theta.shape[1] > 1 else ()),
         *np.transpose([(at.mu_b, at.log_s_b) for at in parameters]),
     ]
-    chains = {"x": np.stack([one.reshape(CHAINS, DRAWS) for one in sampled], axis=-1)}
+    chains = {"x": np.stack([one.reshape(length.chains, -1) for one in sampled], axis=-1)}
     return ParameterSample(
         parameters=parameters,
         max_rhat=float(az.rhat(chains)["x"].max()),
@@ -107,7 +118,10 @@ def sample_collapsed(
 
 
 def _run(
-    posterior: SampledPosterior, seed: int, progress: Callable[[int, int], None] | None
+    posterior: SampledPosterior,
+    seed: int,
+    progress: Callable[[int, int], None] | None,
+    length: Length,
 ) -> Any:
     made = 0
     dimensions = posterior.coordinates.dimensions
@@ -129,9 +143,9 @@ def _run(
     # in the background: nutpie answers Ctrl-C with the draws made so far, as if they were all
     sampler = nutpie.sample(
         model,
-        draws=DRAWS,
-        tune=TUNE,
-        chains=CHAINS,
+        draws=length.draws,
+        tune=length.tune,
+        chains=length.chains,
         cores=1,  # the density holds Python's lock; two threads would only fight for it
         seed=seed,
         target_accept=posterior.coordinates.target_accept,
@@ -146,7 +160,7 @@ def _run(
                     return sampler.wait(timeout=_POLL)
             except TimeoutError:
                 if progress is not None:
-                    progress(made, CHAINS * (TUNE + DRAWS))
+                    progress(made, length.chains * (length.tune + length.draws))
     except BaseException:
         sampler.cancel()
         raise

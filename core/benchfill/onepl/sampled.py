@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .collapsed import END_MASS, CollapsedPosterior, Parameters
-from .coordinates import MAX_LOG, MAX_LOG_S_B, coordinates_for
+from .coordinates import MAX_LOG_S_B, coordinates_for, scale_of
 from .lattice import Windows
 from .model import B_SCALE, MU_SCALE
 
@@ -61,6 +61,7 @@ class SampledPosterior:
     def _use(self, windows: Windows) -> None:
         self._windows = windows
         self._x = windows.lattice
+        self._x_spread = self._x**2 - 1
         self._parts = [
             _Part(one, self.patterns, windows.cells[one.rows], self._x) for one in self._classes
         ]
@@ -110,7 +111,7 @@ class SampledPosterior:
         for part in self._parts:
             value += part.add(at, gradient[:-2], spread)
         gradient[-2] = spread @ self._x / at.s_b - at.mu_b / MU_SCALE**2
-        gradient[-1] = spread @ (self._x**2 - 1) + 1 - (at.s_b / B_SCALE) ** 2
+        gradient[-1] = spread @ self._x_spread + 1 - (at.s_b / B_SCALE) ** 2
         value -= 0.5 * (at.mu_b / MU_SCALE) ** 2 + 0.5 * (at.s_b / B_SCALE) ** 2
         log_prior, pulled = self.coordinates.pull_back(u, full, gradient)
         return float(value + log_prior), pulled
@@ -127,9 +128,10 @@ class SampledPosterior:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where the lattice lies now: odds of success and ``log(1 + odds)``, (J, G); mu_b and s_b."""
+    """Where the lattice lies now: odds, probability of success, ``log(1 + odds)``, all (J, G)."""
 
     odds: NDArray[np.float64]
+    solved: NDArray[np.float64]
     log_either: NDArray[np.float64]
     mu_b: float
     s_b: float
@@ -138,15 +140,16 @@ class _Place:
     def of(cls, full: NDArray[np.float64], x: NDArray[np.float64]) -> _Place:
         """Place the lattice x at (theta, mu_b, log s_b)."""
         theta, mu_b = full[:-2], float(full[-2])
-        s_b = float(np.exp(np.clip(full[-1], -MAX_LOG, MAX_LOG)))
-        b = mu_b + s_b * x
-        if max(np.abs(theta).max(), np.abs(b).max()) < _SAFE:
+        s_b = scale_of(full[-1])
+        b = mu_b + s_b * x  # in order, as x is
+        if max(-theta.min(), theta.max(), -b[0], b[-1]) < _SAFE:
             # an outer product of exponentials costs a quarter of the exponentials of all sums
             odds = np.exp(theta)[:, None] * np.exp(-b)
-            return cls(odds, np.log(1 + odds), mu_b, s_b)
+            either = 1 + odds
+            return cls(odds, odds / either, np.log(either, out=either), mu_b, s_b)
         logit = theta[:, None] - b
         odds = np.exp(np.clip(logit, -2 * _SAFE, 2 * _SAFE))
-        return cls(odds, np.logaddexp(0.0, logit), mu_b, s_b)
+        return cls(odds, odds / (1 + odds), np.logaddexp(0.0, logit), mu_b, s_b)
 
     def log_guessed(self, guess: float) -> NDArray[np.float64]:
         """Return ``log(guess + odds)``."""
@@ -183,13 +186,12 @@ class _Part:
         mass *= (self._weight / total)[:, None]
         size = self._shape[0] * self._shape[1]
         held = np.bincount(self._cells.ravel(), mass.ravel(), size).reshape(self._shape)
-        solved = at.odds / (1 + at.odds)
         if len(held) == 1:
-            gradient -= self._group.alike_q[0] * (solved @ held[0])
+            gradient -= self._group.alike_q[0] * (at.solved @ held[0])
         else:
-            gradient -= np.einsum("jg,jg->j", self._group.alike_q.T @ held, solved)
+            gradient -= np.einsum("jg,jg->j", self._group.alike_q.T @ held, at.solved)
         if guess > 0:
-            slope = solved * (1 - guess) / (guess + at.odds)
+            slope = at.solved * (1 - guess) / (guess + at.odds)
             gradient += np.einsum("jg,jg->j", self._group.alike_p.T @ held, slope)
         spread += held.sum(0)
         return float(self._weight @ (peak + np.log(total)))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from scipy.stats import kstest
 
 from benchfill.onepl.collapsed import CollapsedPosterior, Parameters
-from benchfill.onepl.draws import draw_difficulties
+from benchfill.onepl.draws import difficulty_moments, draw_difficulties
 from benchfill.onepl.model import ItemPatterns, guessing_vector
 from support.simulated import abilities, respond
 
@@ -54,6 +56,26 @@ def test_windows_widen_where_a_draw_that_was_not_looked_at_lies_far_off() -> Non
     sd = np.sqrt((mass * (grid - mean[:, None]) ** 2).sum(1))
     off = (drawn.mean(0) - mean[patterns.row]) / sd[patterns.row]
     assert np.abs(off).max() < 4 / np.sqrt(90)
+
+
+def test_a_scale_next_to_zero_among_wide_ones_costs_neither_time_nor_precision() -> None:
+    patterns, at = posterior_of(0.0, 1)
+    # as of few answers, which know s_b hardly at all
+    scales = np.tile([-9.0, -4.0, 0.3, 2.3], 200)
+    draws = tuple(Parameters(at.theta, 0.2, scale) for scale in scales)
+    start = time.process_time()
+    b = draw_difficulties(patterns, draws, np.random.default_rng(1))
+    mean, sd = difficulty_moments(patterns, draws)
+    assert time.process_time() - start < 2.0  # a tenth; on one lattice of b it took 7
+    assert b[scales == -9].std() == pytest.approx(np.exp(-9), rel=0.05)
+    error = sd[patterns.row] / np.sqrt(len(b))
+    assert np.abs((b.mean(0) - mean[patterns.row]) / error).max() < 4
+    wide = draws[3]
+    grid = CollapsedPosterior(patterns).grid(wide)
+    _, mass = CollapsedPosterior(patterns).conditional(wide, grid)
+    middle, spread = difficulty_moments(patterns, draws[:1] + (wide,) * 3)
+    exact = (3 * mass @ grid + 0.2) / 4
+    np.testing.assert_allclose(middle, exact, atol=1e-3 * spread.min())
 
 
 def test_items_with_equal_data_share_a_posterior_but_not_their_draws() -> None:
