@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
+from ..review.page.routes import router as review_page
 from ..store.connection import connect
 from .benchmarks import router as benchmarks
 from .candidates import router as candidates
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 _ROUTERS = (
     *(benchmarks, exports, diagnosis),
     *(fills, events, candidates, reviews, agreement),
-    *(pools, usage, health, metrics),
+    *(pools, usage, health, metrics, review_page),
 )
 
 

@@ -107,6 +107,16 @@ class RedisApiKeys:
             await self._redis.hset(API_KEYS_USED, key_id, _now())
         return found.key
 
+    async def valid(self, key_id: str) -> ApiKey | None:
+        """Return a key by its id; None for one that is unknown or revoked."""
+        async with self._redis.pipeline(transaction=False) as pipe:
+            pipe.hget(API_KEYS, key_id)
+            pipe.hget(API_KEYS_REVOKED, key_id)
+            kept, revoked_at = await pipe.execute()
+        if kept is None or revoked_at is not None:
+            return None
+        return _Kept.model_validate_json(kept).key
+
     async def list(self) -> list[ApiKey]:
         """Return all keys, revoked ones too, oldest first."""
         async with self._redis.pipeline(transaction=True) as pipe:

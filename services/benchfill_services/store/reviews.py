@@ -70,7 +70,7 @@ while true do
     if #some < 512 then return found end
 end
 """
-# KEYS: queue, all, sets a case must be in, then the set it must not be in. ARGV: candidate, how many
+# KEYS: queue, all, sets a case must be in, the one it must not be in. ARGV: candidate, how many
 # sets it must be in. Returns the nearest newer and the nearest older case, '' for none.
 _BESIDE = """
 local number, inside = redis.call('ZSCORE', KEYS[2], ARGV[1]), tonumber(ARGV[2])

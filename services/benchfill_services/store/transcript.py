@@ -50,3 +50,19 @@ class RedisTranscript:
         """Return all messages with their ids, oldest first."""
         kept: Any = await self._redis.xrange(self._log)
         return [(str(message_id), json.loads(fields["message"])) for message_id, fields in kept]
+
+    async def window(
+        self, *, before: str | None = None, after: str | None = None, count: int
+    ) -> list[tuple[str, dict[str, Any]]]:
+        """Return up to `count` messages with their ids, oldest first.
+
+        Those just before an id, or just after one; the newest where none is named.
+        """
+        kept: Any
+        if after is not None:
+            kept = await self._redis.xrange(self._log, min=f"({after}", count=count)
+        else:
+            upper = "+" if before is None else f"({before}"
+            kept = await self._redis.xrevrange(self._log, max=upper, count=count)
+            kept = kept[::-1]
+        return [(str(one), json.loads(fields["message"])) for one, fields in kept]

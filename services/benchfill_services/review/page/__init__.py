@@ -1,0 +1,1 @@
+"""The page at /review: experts read how an item came about, question the agents, and decide."""
