@@ -13,11 +13,13 @@ from ..store.connection import connect
 from .benchmarks import router as benchmarks
 from .candidates import router as candidates
 from .diagnosis import router as diagnosis
+from .diffs import router as diffs
 from .event_hub import running
 from .events import router as events
 from .exports import router as exports
 from .fills import router as fills
 from .health import router as health
+from .merges import router as merges
 from .metrics import Latency, RequestMetrics
 from .metrics import router as metrics
 from .openapi import describe
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from ..settings import Settings
 
 _ROUTERS = (
-    *(benchmarks, exports, diagnosis),
+    *(benchmarks, exports, diagnosis, merges, diffs),
     *(fills, events, candidates, reviews, agreement),
     *(pools, usage, health, metrics, review_page),
 )

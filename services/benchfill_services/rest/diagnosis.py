@@ -24,6 +24,9 @@ router = APIRouter(prefix="/v1/benchmarks", tags=["benchmarks"], route_class=Gua
 Engine = Annotated[
     Literal["mcmc", "map"], Query(description="mcmc samples; map is fast, with rougher intervals")
 ]
+MapEngine = Annotated[
+    Literal["mcmc", "map"], Query(description="of both diagnoses; map is fast, mcmc samples")
+]
 _AGAIN_SECONDS = "2"
 
 
@@ -63,7 +66,7 @@ async def get_diagnosis(
 ) -> VersionDiagnosis | JSONResponse:
     """Return the diagnosis, or 202 while it is being made; the first to ask has it made."""
     found = await service.benchmarks.get(benchmark, version)
-    job = await _job_of(service, found, engine, caller.id)
+    job = await diagnosis_job(service, found, engine, caller.id)
     if job.status in {"queued", "running"}:
         return _pending(job, found, engine)
     result = await service.jobs.result(job.id)
@@ -92,7 +95,7 @@ async def make_again(
 ) -> DiagnosisPending:
     """Have a diagnosis made that failed, or that nobody has asked for."""
     found = await service.benchmarks.get(benchmark, version)
-    job = await _job_of(service, found, engine, caller.id)
+    job = await diagnosis_job(service, found, engine, caller.id)
     if job.status == "completed":
         raise ProblemError(409, "wrong-status", "the diagnosis is made; GET this path for it.")
     if job.status not in {"queued", "running"}:
@@ -102,7 +105,7 @@ async def make_again(
     return DiagnosisPending(status=job.status, created_at=job.created_at)
 
 
-async def _job_of(service: Service, found: BenchmarkVersion, engine: Engine, who: str) -> Job:
+async def diagnosis_job(service: Service, found: BenchmarkVersion, engine: Engine, who: str) -> Job:
     """Return the job that makes the diagnosis, made now if nobody asked before."""
     place = f"{found.content_hash}:{engine}"
     job_id = uuid.uuid4().hex

@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException
 
 from benchfill.errors import BenchFillError, InputError, ProviderError
 
+from ..review.merging import NothingToMergeError
 from ..review.rules import ReviewRefusedError, StaleViewError
 from ..store.benchmarks import BenchmarkExistsError, UnknownBenchmarkError
 from ..store.daily_budget import DailyBudgetError
@@ -169,6 +170,7 @@ _STATUS: tuple[tuple[type[BenchFillError], int, str], ...] = (
     (JobStateError, 409, "wrong-status"),
     (StaleViewError, 409, "stale"),
     (ReviewRefusedError, 409, "refused"),
+    (NothingToMergeError, 409, "nothing-to-merge"),
     (DailyBudgetError, 403, "daily-budget"),
     (InputError, 422, "invalid"),
     (ProviderError, 502, "provider"),

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from benchfill.errors import InputError
 
+from ..report.folder import jsonl_bytes
 from .case import Reason, VerdictKind
 
 if TYPE_CHECKING:
@@ -158,6 +159,12 @@ def measured_on(state: CaseState) -> tuple[MeasuredOn, ...]:
         for one in (measured.counts if measured else ())
         if one.n
     )
+
+
+def without_writers(content: bytes) -> bytes:
+    """Return provenance for those who review: other items of the same writer may be pending."""
+    blind = (one.model_copy(update={"rewriter": None}) for one in read_provenance(content))
+    return jsonl_bytes(one.model_dump(mode="json") for one in blind)
 
 
 def read_provenance(content: bytes, *, source: str = PROVENANCE) -> tuple[ItemProvenance, ...]:

@@ -26,6 +26,7 @@ OPEN = {("get", "/healthz"), ("get", "/readyz")}
 VALUES = {
     "benchmark": "arith",
     "version": "1",
+    "other": "1",
     "fill": "0" * 32,
     "candidate": f"{'0' * 32}.gap-1.{'0' * 16}",
     "pool": "here",
