@@ -48,6 +48,8 @@ def unknown(file: InputFile) -> str:
     if isinstance(first, dict):
         keys = ", ".join(repr(key[:30]) for key in list(first)[:6]) or "none"
         return f"is JSON of no known format (its keys: {keys})."
+    if file.kind == "json":
+        return "is JSON of no known format (a list without objects)."
     if file.path.suffix in {".json", ".jsonl", ".jsonlines", ".ndjson"}:
         return "is no JSON."
     return "is of no known format."

@@ -8,12 +8,13 @@ from typing import Any
 
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],"]', re.DOTALL)
 _CLOSING = {"{": "}", "[": "]"}
+DEEPEST = 200
 
 
 def partial_json(text: str) -> Any:
     """Return the first JSON object or array of a text, without what the text no longer holds.
 
-    None where it is no JSON. A whole value is returned whole, whatever stands behind it.
+    None where it is no JSON, or nested more than 200 deep. A whole value is returned whole, whatever stands behind it.
     """
     start = len(text) - len(text.lstrip())
     if text[start : start + 1] not in _CLOSING:
@@ -23,6 +24,8 @@ def partial_json(text: str) -> Any:
     for token in _TOKEN.finditer(text, start):
         mark = token[0]
         if mark in _CLOSING:
+            if len(open_now) == DEEPEST:
+                return None
             open_now.append(_CLOSING[mark])
             cut, closing = token.end(), "".join(reversed(open_now))
         elif mark == ",":

@@ -1,0 +1,436 @@
+"""Whatever lies in a folder: an import, or one sentence that names the file; nothing else."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import random
+import struct
+import tracemalloc
+import zipfile
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from benchfill import InputError, read_items, read_responses
+from benchfill.formats.delimited import responses_csv
+from benchfill.importing import Imported, ImportOptions, import_results
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+FUZZED = 50_000  # bytes
+
+
+def result_files(shared: Path) -> Iterator[Path]:
+    """Every real example that holds results."""
+    for path in sorted((shared / "raw").rglob("*")):
+        if path.is_file() and path.suffix != ".md":
+            yield path
+
+
+def refused(path: Path, **options: object) -> InputError:
+    with pytest.raises(InputError) as caught:
+        import_results([path], ImportOptions(**options))
+    return caught.value
+
+
+def is_a_sentence(error: InputError, path: Path) -> None:
+    said = str(error)
+    assert path.name in said
+    assert "\n" not in said
+    assert said.endswith((".", "?"))
+    assert len(said) < 700, said
+
+
+def beside(path: Path, folder: Path, data: bytes) -> Path:
+    """Put changed bytes where the file's companions are, for HELM and lm-eval."""
+    place = folder / path.parent.name
+    place.mkdir(exist_ok=True)
+    for other in path.parent.iterdir():
+        if other.name.startswith(("run_spec", "scenario_state", "results_")):
+            (place / other.name).write_bytes(other.read_bytes())
+    (place / path.name).write_bytes(data)
+    return place / path.name
+
+
+def test_every_real_file_cut_at_half(shared_data: Path, tmp_path: Path) -> None:
+    complete_lines = []
+    for path in result_files(shared_data):
+        data = path.read_bytes()
+        half = beside(path, tmp_path, data[: len(data) // 2])
+        try:
+            import_results([half])
+        except InputError as error:
+            is_a_sentence(error, path)
+        else:
+            complete_lines.append(path.name)
+    # its half ends with a line: that cannot be told from a file of fewer lines
+    assert complete_lines == ["minitest.jsonlines"]
+
+
+@pytest.mark.parametrize("name", ["samples_x.jsonl", "a.json", "b.eval", "c.csv", "d.parquet"])
+def test_an_empty_file(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(b"")
+    error = refused(path)
+    is_a_sentence(error, path)
+    assert "is empty" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"a": 1}', "its keys: 'a'"),
+        ("[1, 2, 3]", "no known format"),
+        ("[]", "no known format"),
+        ("{", "no known format"),
+        ("{}", "its keys: none"),
+        ("hello\nworld\n", "is no JSON"),
+        ("\0\1\2", "binary"),
+        ("[" * 100_000, "no known format|is no JSON"),
+    ],
+)
+def test_what_is_no_result_file(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "some.json"
+    path.write_text(text)
+    error = refused(path)
+    is_a_sentence(error, path)
+    assert any(one in str(error) for one in said.split("|"))
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ('{"subject_id": "m", "responses": {"a": 2}}', "is not from 0 to 1; --max-score"),
+        ('{"subject_id": "m", "responses": {"a": -1}}', "is not from 0 to 1"),
+        ('{"subject_id": "m", "responses": {"a": "yes"}}', "expected a number, found 'yes'"),
+        ('{"subject_id": "m", "responses": {"a": NaN}}', "expected a finite number"),
+        ('{"subject_id": "m", "responses": {"a": 1e999}}', "expected a finite number"),
+        ('{"subject_id": "m", "responses": {"a": ' + "9" * 5000 + "}}", "a number is too long"),
+        ('{"subject_id": " ", "responses": {"a": 1}}', "is an empty name"),
+        ('{"subject_id": null, "responses": {"a": 1}}', "expected a text, found null"),
+        ('{"subject_id": "m", "responses": {"a\\u0000": 1}}', "control character"),
+        ('{"responses": {"a": 1}}', "lacks the field 'subject_id'"),
+        ("3", "expected an object, found 3"),
+        ('{"subject_id": "m", "resp', "is no JSON"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_a_bad_row_is_named_by_its_line(tmp_path: Path, row: str, said: str) -> None:
+    path = tmp_path / "rows.jsonlines"
+    good = '{"subject_id": "first", "responses": {"a": 1}}'
+    path.write_text(f"{good}\n\n{row}\n")
+    error = refused(path)
+    is_a_sentence(error, path)
+    assert said in str(error)
+    assert error.line == 3
+
+
+def test_a_lone_surrogate_in_a_name_and_in_a_text(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    row = '{"model": "m\\ud800", "item": "i\\udfff", "correct": 1, "question": "q\\ud812"}'
+    path.write_text(f"{row}\n")
+    found = import_results([path])
+    assert (found.responses.models, found.responses.items) == (("m?",), ("i?",))
+    assert found.items[0].question == "q?"
+
+
+def test_a_mixed_folder_says_what_it_skipped(shared_data: Path, tmp_path: Path) -> None:
+    (tmp_path / "deep/er").mkdir(parents=True)
+    minimal = shared_data / "raw/py_irt/minitest.jsonlines"
+    (tmp_path / "deep/er/minitest.jsonlines").write_bytes(minimal.read_bytes())
+    (tmp_path / "copy").mkdir()
+    (tmp_path / "copy/minitest.jsonlines").write_bytes(minimal.read_bytes())
+    strange = {
+        "README.md": b"# notes\n",
+        "photo.png": b"\x89PNG\r\n\x1a\n\0\0",
+        "empty.json": b"",
+        "half.json": b'{"a": [1, 2',
+        "settings.json": b'{"lr": 0.1}',
+        "zeroeval.json": b'[{"session_id": "1", "generator": "m", "output": ["7"], "answer": "7"}]',
+        "percent.csv": b"model,a,b\nx,45.1,88\ny,12,99.5\n",
+    }
+    for name, data in strange.items():
+        (tmp_path / name).write_bytes(data)
+    (tmp_path / ".hidden.json").write_bytes(b"{}")
+    found = import_results([tmp_path])
+    skipped = {one.file.rpartition("/")[2]: one.why for one in found.report.skipped}
+    assert set(skipped) == {*strange, "minitest.jsonlines"}
+    assert "is the same file as" in skipped["minitest.jsonlines"]
+    assert "no score" in skipped["zeroeval.json"]
+    assert found.responses.n.tolist() == [[1] * 4] * 4
+
+
+def test_only_unknown_files(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("hello")
+    with pytest.raises(InputError, match=r"none of the 1 files holds results.*notes\.txt"):
+        import_results([tmp_path])
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("absent.json", "no such file"), ("*.nothing", "matches no file")],
+)
+def test_a_path_that_is_not_there(tmp_path: Path, name: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        import_results([tmp_path / name])
+
+
+def test_a_device_is_not_read() -> None:
+    with pytest.raises(InputError, match="neither a file nor a folder"):
+        import_results(["/dev/zero"])
+
+
+# ZIP files
+
+
+def zipped(path: Path, members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> Path:
+    with zipfile.ZipFile(path, "w", method) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return path
+
+
+def test_a_zip_file_is_a_folder(shared_data: Path, tmp_path: Path) -> None:
+    (source,) = (shared_data / "raw/mmlu_pro").iterdir()
+    members = {
+        "outputs/model_outputs_a.json": source.read_bytes(),
+        "__MACOSX/._a.json": b"\0\0",
+        "outputs/notes.txt": b"hello",
+    }
+    found = import_results([zipped(tmp_path / "outputs.zip", members)])
+    assert found.responses.models == ("a",)
+    assert [one.file for one in found.report.skipped] == [
+        f"{tmp_path}/outputs.zip/outputs/notes.txt"
+    ]
+
+
+def test_bombs_are_refused_before_they_go_off(tmp_path: Path) -> None:
+    bomb = zipped(tmp_path / "bomb.zip", {"a.json": b"[" + b" " * 70_000_000 + b"]"})
+    assert bomb.stat().st_size < 1 << 20
+    tracemalloc.start()
+    error = refused(bomb)
+    assert tracemalloc.get_traced_memory()[1] < 1 << 24
+    tracemalloc.stop()
+    is_a_sentence(error, bomb)
+    assert "would unpack to" in str(error)
+
+
+def test_a_zip_file_that_lies_about_its_sizes(tmp_path: Path) -> None:
+    path = zipped(
+        tmp_path / "liar.zip", {"a.jsonl": b'{"subject_id": "m", "responses": {}}\n' * 99}
+    )
+    data = bytearray(path.read_bytes())
+    for mark, at in ((b"PK\x01\x02", 24), (b"PK\x03\x04", 22)):
+        struct.pack_into("<I", data, data.index(mark) + at, 40)
+    path.write_bytes(data)
+    is_a_sentence(refused(path), path)
+
+
+@pytest.mark.parametrize("name", ["../evil.json", "/etc/evil.json", "a/../../e.json", "C:\\e.json"])
+def test_names_that_lead_out_of_the_archive(tmp_path: Path, name: str) -> None:
+    path = zipped(tmp_path / "out.zip", {name: b"[]"})
+    error = refused(path)
+    is_a_sentence(error, path)
+    assert "outside of itself" in str(error)
+
+
+def test_a_gzip_bomb(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.jsonl.gz"
+    row = b'{"subject_id": "m", "responses": {}}' + b" " * 10_000 + b"\n"
+    with gzip.open(path, "wb") as file:
+        for _ in range(6_800):
+            file.write(row)
+    error = refused(path)
+    is_a_sentence(error, path)
+    assert "times its size" in str(error)
+
+
+def test_a_gzip_file_is_read_and_a_cut_one_refused(shared_data: Path, tmp_path: Path) -> None:
+    plain = shared_data / "raw/swebench_pro/gpt-5_eval_results.json"
+    path = tmp_path / "gpt-5_eval_results.json.gz"
+    packed = gzip.compress(plain.read_bytes())
+    path.write_bytes(packed)
+    found = import_results([path])
+    assert found.responses.models == ("gpt-5",)
+    assert found.responses.correct.sum() == import_results([plain]).responses.correct.sum()
+    path.write_bytes(packed[: len(packed) // 2])
+    is_a_sentence(refused(path), path)
+
+
+# Large files
+
+
+@pytest.mark.parametrize("rows", [1_500, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_megabytes_of_json_lines_take_little_memory(tmp_path: Path, rows: int) -> None:
+    """15 MB, and 100 MB."""
+    path = tmp_path / "samples_big_2026-01-01T00-00-00.jsonl"
+    filler = "x" * 10_000
+    with path.open("w", encoding="utf-8") as file:
+        for k in range(rows):
+            row = {
+                "doc_id": k,
+                "doc": {"question": f"question {k}"},
+                "target": "1",
+                "resps": [[filler]],
+                "filter": "none",
+                "metrics": ["acc"],
+                "acc": k % 2,
+            }
+            file.write(json.dumps(row) + "\n")
+    assert path.stat().st_size > rows * 10_000
+    tracemalloc.start()
+    found = import_results([path])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.responses.correct.sum() == rows / 2
+    assert len(found.items) == rows
+    # the rows' answers are 10 kB each: less than a tenth of that is kept
+    assert peak < 2_500_000 + 1_000 * rows
+
+
+def test_a_long_json_list_takes_little_memory(tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    with path.open("w", encoding="utf-8") as file:
+        for k in range(1_500):
+            row = {"task_id": k, "reward": 1.0, "trial": 0, "traj": ["y" * 10_000]}
+            file.write(("[" if not k else ",") + json.dumps(row))
+        file.write("]")
+    tracemalloc.start()
+    found = import_results([path])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.responses.correct.sum() == 1_500
+    assert peak < 6_500_000
+
+
+# Noise
+
+
+def mutated(data: bytes, seed: int) -> bytes:
+    """Change bytes, cut pieces out, double pieces, put in what JSON is made of."""
+    rng = random.Random(seed)
+    changed = bytearray(data[:FUZZED])
+    pieces = [
+        b'"',
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b",",
+        b":",
+        b"null",
+        b"-1",
+        b"1e999",
+        b"NaN",
+        b"\\ud800",
+    ]
+    pieces += [b"\0", b"\xff", b"\n", b"true", b'""', b"0.5", b"7" * 400, b"\\", b"\r"]
+    for _ in range(rng.choice([1, 1, 2, 5, 30])):
+        at = rng.randrange(len(changed) + 1)
+        match rng.randrange(4):
+            case 0:
+                changed[at : at + 1] = rng.choice(pieces)
+            case 1:
+                del changed[at : at + rng.randrange(1, 200)]
+            case 2:
+                changed[at:at] = changed[at : at + rng.randrange(1, 200)]
+            case 3:
+                changed[at : at + len(b"null")] = rng.choice(pieces)
+    return bytes(changed)
+
+
+def revalued(data: bytes, seed: int) -> bytes:
+    """Change values of a JSON document or of a line, which stays JSON."""
+    rng = random.Random(seed)
+    lines = data.decode().splitlines()
+    try:
+        document, rest = json.loads(data), None
+    except ValueError:
+        row = rng.randrange(len(lines))
+        try:
+            document, rest = json.loads(lines[row]), row
+        except ValueError:
+            return mutated(data, seed)
+    for _ in range(rng.choice([1, 1, 3])):
+        document = _changed(document, rng)
+    text = json.dumps(document)
+    if rest is None:
+        return text.encode()
+    return "\n".join([*lines[:rest], text, *lines[rest + 1 :]]).encode()
+
+
+def _changed(value: object, rng: random.Random) -> object:
+    odd = [None, True, -1, 0.5, "", "x", "C", [], {}, [None], {"a": 1}, 10**400, 2, "\ud800", "\0"]
+    if isinstance(value, dict) and value and rng.random() < 0.9:
+        key = rng.choice([*value])
+        match rng.randrange(8):
+            case 0:
+                return {name: one for name, one in value.items() if name != key}
+            case 1:
+                return value | {key: rng.choice(odd)}
+        return value | {key: _changed(value[key], rng)}
+    if isinstance(value, list) and value and rng.random() < 0.9:
+        at = rng.randrange(min(len(value), 5))
+        return [*value[:at], _changed(value[at], rng), *value[at + 1 :]]
+    return rng.choice(odd)
+
+
+def sound(found: Imported, folder: Path) -> None:
+    """What was imported can be written and read again."""
+    path = folder / "responses.csv"
+    path.write_text(responses_csv(found.responses), encoding="utf-8")
+    again = read_responses(path)
+    assert again.n.sum() == found.responses.n.sum()
+    assert set(again.items) == set(found.responses.items)
+    lines = "".join(f"{one.model_dump_json()}\n" for one in found.items)
+    if lines:
+        (folder / "items.jsonl").write_text(lines, encoding="utf-8")
+        assert len(read_items(folder / "items.jsonl")) == len(found.items)
+    found.report.model_dump_json()
+
+
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(seed=st.integers(0, 2**32), values=st.booleans())
+def test_noise_gives_an_import_or_a_sentence(
+    shared_data: Path, tmp_path: Path, seed: int, values: bool
+) -> None:
+    files = [*result_files(shared_data)]
+    path = files[seed % len(files)]
+    data = path.read_bytes()
+    text = path.suffix != ".eval"
+    path = beside(path, tmp_path, revalued(data, seed) if values and text else mutated(data, seed))
+    try:
+        found = import_results([path])
+    except InputError as error:
+        is_a_sentence(error, path)
+    else:
+        sound(found, tmp_path)
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(seed=st.integers(0, 2**32))
+def test_noise_within_an_eval_log(shared_data: Path, tmp_path: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    sources = sorted((shared_data / "raw/inspect_ai").glob("*.eval"))
+    buffer = io.BytesIO(rng.choice(sources).read_bytes())
+    with zipfile.ZipFile(buffer) as source:
+        members = {name: source.read(name) for name in source.namelist()}
+    victim = rng.choice([*members])
+    members[victim] = revalued(members[victim], seed)
+    path = zipped(tmp_path / "noise.eval", members)
+    try:
+        found = import_results([path])
+    except InputError as error:
+        is_a_sentence(error, path)
+    else:
+        sound(found, tmp_path)
