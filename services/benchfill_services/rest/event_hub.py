@@ -20,6 +20,7 @@ from fastapi.sse import format_sse_event
 from ..jobs.record import RESTING
 from ..store import keys
 from ..store.events import JobEvent, RedisEvents, event_of
+from .blindness import HIDDEN_ERROR
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
@@ -43,14 +44,21 @@ class Told:
     id: str
     place: tuple[int, int]
     text: bytes
+    masked: bytes  # for those who must not learn who wrote an item
     rests: bool  # it says that the job has come to rest
 
     @classmethod
     def of(cls, event: JobEvent) -> Told:
         """Write an event out."""
-        text = format_sse_event(data_str=json.dumps(event.data), event=event.type, id=event.id)
+        text = masked = _written(event, event.data)
+        if event.data.get("error"):  # it may name the model that was asked to write
+            masked = _written(event, event.data | {"error": HIDDEN_ERROR})
         rests = event.type == "status" and event.data.get("status") in RESTING
-        return cls(event.id, place_of(event.id), text, rests)
+        return cls(event.id, place_of(event.id), text, masked, rests)
+
+
+def _written(event: JobEvent, data: dict[str, Any]) -> bytes:
+    return format_sse_event(data_str=json.dumps(data), event=event.type, id=event.id)
 
 
 def place_of(event_id: str) -> tuple[int, int]:

@@ -11,6 +11,8 @@ from fastapi import APIRouter, Depends, Header, Query
 from fastapi.responses import StreamingResponse
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 
+from .auth import Caller
+from .blindness import is_blind
 from .event_hub import place_of
 from .fills import FillId, fill_of
 from .guarded_route import GuardedRoute, needs
@@ -44,7 +46,7 @@ async def _start(
     **needs("reader"),
 )
 async def follow_fill(
-    fill: FillId, service: ServiceDep, start: Annotated[str, Depends(_start)]
+    fill: FillId, caller: Caller, service: ServiceDep, start: Annotated[str, Depends(_start)]
 ) -> StreamingResponse:
     """Follow a fill: what happened so far, and on until it rests; then `end`, without an id.
 
@@ -53,14 +55,19 @@ async def follow_fill(
     """
     # not FastAPI's own generator: it would write each event out anew for each listener
     return StreamingResponse(
-        _told(service, fill, start), media_type="text/event-stream", headers=_HEADERS
+        _told(service, fill, start, blind=is_blind(caller)),
+        media_type="text/event-stream",
+        headers=_HEADERS,
     )
 
 
-async def _told(service: Service, fill: str, start: str) -> AsyncIterator[bytes]:
+async def _told(service: Service, fill: str, start: str, *, blind: bool) -> AsyncIterator[bytes]:
     async with contextlib.aclosing(service.hub.follow(fill, start)) as batches:
         async for batch in batches:
-            yield b"".join(event.text for event in batch) or KEEPALIVE_COMMENT
+            yield (
+                b"".join(event.masked if blind else event.text for event in batch)
+                or KEEPALIVE_COMMENT
+            )
     if service.hub.closed:  # the service ends, not the fill
         return
     job = await fill_of(service, fill)

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import uuid
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -20,11 +20,15 @@ from ..store.events import RedisEvents
 from ..store.jobs import UnknownJobError
 from ..store.keys import IDEMPOTENT_BODIES
 from .auth import Caller
+from .blindness import HIDDEN_ERROR, is_blind, without_writer
 from .fill_check import checked
 from .guarded_route import GuardedRoute, needs
 from .pagination import Before, Limit, Page, page
 from .problem import FieldError, ProblemError, wrong_field
 from .service import Service, ServiceDep
+
+if TYPE_CHECKING:
+    from ..store.api_keys import ApiKey
 
 router = APIRouter(prefix="/v1/fills", tags=["fills"], route_class=GuardedRoute)
 FillId = Annotated[str, Path(pattern="^[0-9a-f]{32}$")]
@@ -68,9 +72,13 @@ class Resume(BaseModel):
     budget: FillBudget | None = Field(None, description="instead of the former; not a lower one")
 
 
-def view(job: Job) -> Fill:
-    """Return what is shown of a fill's job."""
-    return Fill.model_validate(job.model_dump(include=set(Fill.model_fields)))
+def view(job: Job, caller: ApiKey) -> Fill:
+    """Return what a caller is shown of a fill's job."""
+    shown = Fill.model_validate(job.model_dump(include=set(Fill.model_fields)))
+    if not is_blind(caller):
+        return shown
+    hidden = {"spec": without_writer(shown.spec), "error": shown.error and HIDDEN_ERROR}
+    return shown.model_copy(update=hidden)
 
 
 @router.post(
@@ -96,18 +104,19 @@ async def create_fill(  # noqa: PLR0913, PLR0917 - FastAPI names them
     if bound is not None:
         made = await _made_before(service, bound, spec)
         if made is not None:
-            return _accepted(response, made)
+            return _accepted(response, made, caller)
     pool = await checked(service, spec)
     if dry_run:
         response.status_code = 200
         earlier = await earlier_fills(service.redis, service.jobs, spec)
         return await asyncio.to_thread(plan_of, spec, pool, earlier)
     job = await _create(service, spec, caller, bound)
-    return _accepted(response, job)
+    return _accepted(response, job, caller)
 
 
 @router.get("", **needs("reader"))
-async def list_fills(
+async def list_fills(  # noqa: PLR0913, PLR0917 - FastAPI names them
+    caller: Caller,
     service: ServiceDep,
     before: Before,
     limit: Limit = 50,
@@ -118,13 +127,13 @@ async def list_fills(
     jobs, following = await service.jobs.list(
         limit=limit, before=before, benchmark=benchmark, status=status
     )
-    return page([view(job) for job in jobs], following)
+    return page([view(job, caller) for job in jobs], following)
 
 
 @router.get("/{fill}", **needs("reader"))
-async def get_fill(fill: FillId, service: ServiceDep) -> Fill:
-    """Return a fill."""
-    return view(await fill_of(service, fill))
+async def get_fill(fill: FillId, caller: Caller, service: ServiceDep) -> Fill:
+    """Return a fill. Readers and reviewers do not see which model writes."""
+    return view(await fill_of(service, fill), caller)
 
 
 @router.get(
@@ -132,14 +141,15 @@ async def get_fill(fill: FillId, service: ServiceDep) -> Fill:
     responses={200: {"model": dict[str, Any]}, 409: {"description": "it has no report yet"}},
     **needs("reader"),
 )
-async def get_report(fill: FillId, service: ServiceDep) -> dict[str, Any]:
+async def get_report(fill: FillId, caller: Caller, service: ServiceDep) -> dict[str, Any]:
     """Return what came of a fill that rests: see the fields of `benchfill fill --json`."""
     job = await fill_of(service, fill)
     report = await service.jobs.result(fill)
     if report is not None:
         return report
     if job.status == "failed":
-        said = f"{(job.error or 'no reason is known').rstrip('.')}; resume it to try again."
+        error = view(job, caller).error or "no reason is known"
+        said = f"{error.rstrip('.')}; resume it to try again."
         raise ProblemError(409, "not-yet", f"fill {fill} failed without a report: {said}")
     ended = " and never began" if job.status == "cancelled" else "; it has one once it rests"
     raise ProblemError(409, "not-yet", f"fill {fill} has no report: it is {job.status}{ended}.")
@@ -151,13 +161,13 @@ async def get_report(fill: FillId, service: ServiceDep) -> dict[str, Any]:
     responses={409: {"description": "it has ended"}},
     **needs("operator"),
 )
-async def cancel_fill(fill: FillId, service: ServiceDep) -> Fill:
+async def cancel_fill(fill: FillId, caller: Caller, service: ServiceDep) -> Fill:
     """Cancel a fill: at once while it waits, within seconds while a worker is at it."""
     await fill_of(service, fill)
     job = await service.jobs.request_cancel(fill)
     if job.status == "cancelled":
         await RedisEvents(service.redis, fill).append("status", {"status": "cancelled"})
-    return view(job)
+    return view(job, caller)
 
 
 @router.post(
@@ -183,7 +193,7 @@ async def resume_fill(
     await promise(service.redis, caller, fill, spec.budget)
     resumed = await service.jobs.resume(fill, spec.model_dump_json())
     await _queue(service, resumed)
-    return view(resumed)
+    return view(resumed, caller)
 
 
 async def fill_of(service: Service, fill: str) -> Job:
@@ -243,6 +253,6 @@ async def _queue(service: Service, job: Job) -> None:
     await enqueue(service.redis, job.id, job.spec.lane)
 
 
-def _accepted(response: Response, job: Job) -> Fill:
+def _accepted(response: Response, job: Job, caller: ApiKey) -> Fill:
     response.headers["Location"] = f"/v1/fills/{job.id}"
-    return view(job)
+    return view(job, caller)

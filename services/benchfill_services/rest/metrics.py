@@ -17,6 +17,8 @@ from ..jobs.broker import LANES, NAMESPACE, queue_of
 from ..jobs.record import JobStatus
 from ..store import keys
 from ..store.usage import read_usage, today
+from .auth import Caller
+from .blindness import ALL_MODELS, is_blind
 from .guarded_route import GuardedRoute, needs
 from .health import ALIVE_SECONDS
 from .service import ServiceDep
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from .service import Service
 
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_OF_ROLLOUTS = {"rollouts", "retries"}
 router = APIRouter(tags=["operations"], route_class=GuardedRoute)
 
 
@@ -79,11 +82,11 @@ class Latency:
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
     **needs("reader"),
 )
-async def metrics(request: Request, service: ServiceDep) -> Response:
-    """Return all metrics in the text format of Prometheus."""
+async def metrics(request: Request, caller: Caller, service: ServiceDep) -> Response:
+    """Return all metrics in the text format of Prometheus; for reviewers with less by model."""
     measured: RequestMetrics = request.app.state.measured
     stored = CollectorRegistry(auto_describe=False)
-    stored.register(_Snapshot(await _families(service)))
+    stored.register(_Snapshot(await _families(service, blind=is_blind(caller))))
     body = generate_latest(measured.registry) + generate_latest(stored)
     return Response(body, media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
@@ -99,7 +102,7 @@ class _Snapshot(Collector):
         return self._families
 
 
-async def _families(service: Service) -> list[Metric]:
+async def _families(service: Service, *, blind: bool) -> list[Metric]:
     redis = service.redis
     statuses = get_args(JobStatus)
     async with redis.pipeline(transaction=False) as pipe:
@@ -119,17 +122,21 @@ async def _families(service: Service) -> list[Metric]:
     listened = GaugeMetricFamily(
         "benchfill_jobs_watched", "Jobs with listeners on this process.", value=service.hub.watched
     )
-    return [jobs, depth, workers, listened, *await _today(service)]
+    return [jobs, depth, workers, listened, *await _today(service, blind=blind)]
 
 
-async def _today(service: Service) -> list[Metric]:
-    """Spending of the day, by model, all API keys together."""
+async def _today(service: Service, *, blind: bool) -> list[Metric]:
+    """Spending of the day, by model, all API keys together.
+
+    The model with calls beside its rollouts writes items, and they show in its tokens and cost.
+    """
     totals: Counter[tuple[str, str]] = Counter()
     kept = [key.id for key in await service.api_keys.list()]
     for key_id in (*kept, "anonymous"):
         for used in await read_usage(service.redis, keys.usage_day(key_id, today())):
             for what, amount in used.model_dump(exclude={"model"}).items():
-                totals[what, used.model] += amount
+                whole = blind and what not in _OF_ROLLOUTS
+                totals[what, ALL_MODELS if whole else used.model] += amount
     families: dict[str, GaugeMetricFamily] = {}
     for (what, model), amount in totals.items():
         name = f"benchfill_today_{what}"
