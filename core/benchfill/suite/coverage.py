@@ -1,0 +1,176 @@
+"""How much of a suite a subset of its benchmarks tells: f, F, and the ways to choose by them.
+
+``f(T) = tr(P_T C) / tr C``, P_T the projector on the columns T of the correlation matrix C.
+``F(T) = log det(I + C_TT / s^2)``. F is submodular and monotone, so the greedy choice by F has at
+least 1 - 1/e of the best F (Nemhauser, Wolsey & Fisher 1978). f is not submodular, whatever the
+paper says; docs/suite.
+"""
+
+from __future__ import annotations
+
+import heapq
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+_NOTHING_LEFT = 1e-10  # of a column's squared length: it lies in the span of those before it
+_BLOCK = 4096
+
+
+def coverage(matrix: NDArray[np.float64], subset: Sequence[int]) -> float:
+    """Return f of a subset of benchmarks, between 0 (none) and 1 (all); C has shape (k, k)."""
+    return float(subset_coverages(matrix, np.array([list(subset)], dtype=np.int64))[0])
+
+
+def coverages(matrices: NDArray[np.float64], subset: Sequence[int]) -> NDArray[np.float64]:
+    """Return f of one subset by each of some correlation matrices (B, k, k), shape (B,)."""
+    return np.array([coverage(one, subset) for one in matrices])
+
+
+def subset_coverages(matrix: NDArray[np.float64], chosen: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return f of subsets of one size by one correlation matrix.
+
+    Parameters
+    ----------
+    matrix
+        Shape (k, k).
+    chosen
+        N subsets of t benchmarks, shape (N, t).
+
+    Returns
+    -------
+    Shape (N,). Columns that lie in the span of the others of their subset add nothing.
+    """
+    found = np.zeros(len(chosen))
+    if chosen.shape[1] == 0:
+        return found
+    for start in range(0, len(chosen), _BLOCK):
+        columns = matrix[chosen[start : start + _BLOCK]].swapaxes(1, 2)
+        basis, lengths, _ = np.linalg.svd(columns, full_matrices=False)
+        spans = lengths**2 > _NOTHING_LEFT * lengths[:, :1] ** 2
+        held = (basis * (matrix @ basis)).sum(1)
+        found[start : start + _BLOCK] = (held * spans).sum(1)
+    return np.asarray(found / np.trace(matrix))
+
+
+def log_det(matrix: NDArray[np.float64], subset: Sequence[int], noise: float) -> float:
+    """Return F of a subset, not negative; `noise` is s^2 > 0."""
+    block = matrix[np.ix_(list(subset), list(subset))]
+    return float(np.linalg.slogdet(np.eye(len(block)) + block / noise)[1])
+
+
+def all_coverages(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return f of every subset, shape (2^k,): bit j of the index says whether j is in it."""
+    k = len(matrix)
+    values = np.zeros(1 << k)
+    for size in range(1, k + 1):
+        chosen = np.array(list(combinations(range(k), size)))
+        values[(1 << chosen).sum(1)] = subset_coverages(matrix, chosen)
+    return values
+
+
+def all_log_dets(matrix: NDArray[np.float64], noise: float) -> NDArray[np.float64]:
+    """Return F of every subset, shape (2^k,), indexed as in `all_coverages`."""
+    k = len(matrix)
+    values = np.zeros(1 << k)
+    for size in range(1, k + 1):
+        chosen = np.array(list(combinations(range(k), size)))
+        blocks = matrix[chosen[:, :, None], chosen[:, None, :]]
+        values[(1 << chosen).sum(1)] = np.linalg.slogdet(np.eye(size) + blocks / noise)[1]
+    return values
+
+
+def greedy_coverage(
+    matrices: NDArray[np.float64], size: int, *, order: NDArray[np.int64] | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Add, one after another, the benchmark that raises f most, in each of some matrices.
+
+    Parameters
+    ----------
+    matrices
+        Correlation matrices, shape (B, k, k).
+    size
+        How many to add, at most k.
+    order
+        Benchmarks to add instead of the greedy ones, shape (B, size).
+
+    Returns
+    -------
+    The benchmarks in the order in which they were added, and f after each, both (B, size). Every
+    gain is worked out anew in each step: lazy evaluation would need f to be submodular. Equal gains
+    go to the first benchmark.
+    """
+    rest = matrices.copy()  # columns of C, less their part in the span of those chosen
+    image = matrices @ matrices  # C times `rest`
+    length = (rest**2).sum(1)
+    start = length.copy()
+    total = np.trace(matrices, axis1=1, axis2=2)
+    every = np.arange(len(matrices))
+    free = np.ones(length.shape, dtype=bool)
+    chosen = np.empty((len(matrices), size), np.int64)
+    value = np.zeros(len(matrices))
+    values = np.empty((len(matrices), size))
+    for step in range(size):
+        left = length > _NOTHING_LEFT * start
+        gain = np.zeros_like(length)
+        np.divide((rest * image).sum(1), length, out=gain, where=left)
+        pick = np.argmax(np.where(free, gain, -1), 1) if order is None else order[:, step]
+        value += gain[every, pick] / total
+        chosen[:, step], values[:, step] = pick, value
+        free[every, pick] = False
+        scale = np.where(left[every, pick], 1 / np.sqrt(np.maximum(length[every, pick], 1e-300)), 0)
+        unit = rest[every, :, pick] * scale[:, None]
+        seen = image[every, :, pick] * scale[:, None]
+        share = np.einsum("bi,bij->bj", unit, rest)
+        rest -= unit[:, :, None] * share[:, None, :]
+        image -= seen[:, :, None] * share[:, None, :]
+        length = (rest**2).sum(1)
+    return chosen, values
+
+
+def greedy_log_det(matrix: NDArray[np.float64], size: int, noise: float) -> tuple[list[int], int]:
+    """Add, one after another, the benchmark that raises F most; lazily.
+
+    A gain of F never grows as benchmarks are added, so a gain that was worked out earlier is an
+    upper bound: only benchmarks at the head of the queue are worked out again (Minoux 1978).
+
+    Returns
+    -------
+    The benchmarks in their order, and how many gains were worked out.
+    """
+    whole = np.eye(len(matrix)) + matrix / noise
+    chosen: list[int] = []
+    factor = np.empty((0, 0))
+    queue = [(-float(whole[j, j]), j, 0) for j in range(len(matrix))]
+    heapq.heapify(queue)
+    evaluations = len(matrix)
+    while len(chosen) < size:
+        bound, j, known = heapq.heappop(queue)
+        if known == len(chosen):
+            factor = _extended(factor, whole[chosen, j], -bound)
+            chosen.append(j)
+            continue
+        # exp of the gain: the variance of j that the chosen ones do not explain
+        row = np.linalg.solve(factor, whole[chosen, j])
+        heapq.heappush(queue, (-float(whole[j, j] - row @ row), j, len(chosen)))
+        evaluations += 1
+    return chosen, evaluations
+
+
+def _extended(
+    factor: NDArray[np.float64], column: NDArray[np.float64], variance: float
+) -> NDArray[np.float64]:
+    """Add a row to a Cholesky factor (t, t): the new benchmark's, of which `variance` is left."""
+    t = len(factor)
+    larger = np.zeros((t + 1, t + 1))
+    larger[:t, :t] = factor
+    if t:
+        larger[t, :t] = np.linalg.solve(factor, column)
+    larger[t, t] = np.sqrt(variance)
+    return larger
