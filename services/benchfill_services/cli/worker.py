@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .pools_folder import Pools
+
+if TYPE_CHECKING:
+    from ..settings import Settings
 
 
 def worker(
@@ -31,6 +34,16 @@ def worker(
         settings = with_pools(Settings(), pools)
         with observed("benchfill-worker", settings, calls_models=True):
             look_at_pools(settings.pools_dir, "every fill that this worker takes up will fail")
+            asyncio.run(_reach(settings))
             from ..jobs.worker import run_worker  # its imports take seconds
 
             asyncio.run(run_worker(settings, threads))
+
+
+async def _reach(settings: Settings) -> None:
+    """Tell a wrong address at once; the worker's patience is for a server that was there."""
+    from ..store.connection import connect
+
+    if settings.redis_url is not None:
+        async with connect(settings.redis_url.get_secret_value(), settings.data_dir):
+            pass

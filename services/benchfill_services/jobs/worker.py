@@ -126,9 +126,5 @@ async def run_worker(settings: Settings, threads: int) -> None:
     """Run a worker until it is told to stop."""
     url = settings.redis_url
     address = url.get_secret_value() if url else None
-    if address is not None:
-        # a wrong address is told at once; patience is for a server that was there
-        async with connect(address, settings.data_dir):
-            pass
     async with connect(address, settings.data_dir, patience=PATIENCE) as redis:
         await JobWorker(settings, redis, threads).run()

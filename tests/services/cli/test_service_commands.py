@@ -176,7 +176,10 @@ def test_a_worker_says_which_pools_it_lacks(environment: dict[str, str], tmp_pat
     away = environment | {"BENCHFILL_REDIS_URL": "redis://127.0.0.1:9/0"}  # it ends at once
     assert "every fill that this worker takes up will fail; name" in run(away, "worker").stderr
     pools_folder(folder)
-    said = run(away, "worker", "--pools", str(folder)).stderr
+    ended = run(away, "worker", "--pools", str(folder))
+    said = ended.stderr
+    assert ended.returncode == 2
+    assert "Redis at 127.0.0.1:9 cannot be used" in said
     assert '"pool": "broken"' in said
     assert "there are no pools" not in said
 
