@@ -93,7 +93,9 @@ ITEMS: dict[str, tuple[Item, Item]] = {
         ),
     ),
     "right to left": (
-        Item(id="he-1", question="מהו סכום הזוויות במשולש? $\\alpha+\\beta+\\gamma=?$", answer="180°"),
+        Item(
+            id="he-1", question="מהו סכום הזוויות במשולש? $\\alpha+\\beta+\\gamma=?$", answer="180°"
+        ),
         Item(
             id="he-1~c1",
             question="מהו סכום הזוויות הפנימיות במצולע משוכלל בעל $n$ צלעות (n > 2)?",
@@ -106,7 +108,9 @@ ITEMS: dict[str, tuple[Item, Item]] = {
             id="h-1~<script>",
             question=HOSTILE_QUESTION,
             answer=f"<img src=x onerror='{PROBE}'>",
-            choices=tuple(f"<b>{k}</b> $x_{{{k}}}$ \u202e option {k} " + "y" * 300 for k in range(60)),
+            choices=tuple(
+                f"<b>{k}</b> $x_{{{k}}}$ \u202e option {k} " + "y" * 300 for k in range(60)
+            ),
         ),
     ),
     "100 kB": (

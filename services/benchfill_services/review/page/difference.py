@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import groupby
 
 from markupsafe import Markup
 
@@ -19,11 +20,12 @@ _TOKEN = re.compile(
     | \$(?=[^\s$])[^$\n]*?(?<=[^\s\\])\$(?!\d)
     | \\\( (?: \\\\ | [^\\] | \\(?![()\\]) )++ \\\)
     | \\\[ (?: \\\\ | [^\\] | \\(?![\[\]\\]) )++ \\\]
-    | \w{1,200} | \s{1,200} | [^\w\s]
+    | `{3,}\w* | \w{1,200} | \s{1,200} | [^\w\s]
     """,
     re.VERBOSE,
 )
 _MOST_TOKENS = 3_000
+_LONG_CHANGE = 6  # tokens
 _MOST_PAIRS = 50_000  # of equal tokens: what the comparison takes grows with it
 
 
@@ -52,8 +54,8 @@ def difference(old: str, new: str) -> Difference:
             left.append(_plain(before[i1:i2]))
             right.append(_plain(after[j1:j2]))
             continue
-        left.append(_marked("<del>{}</del>", before[i1:i2]))
-        right.append(_marked("<ins>{}</ins>", after[j1:j2]))
+        left.append(_marked("del", before[i1:i2]))
+        right.append(_marked("ins", after[j1:j2]))
     return Difference(Markup("").join(left), Markup("").join(right), compared=True)
 
 
@@ -86,21 +88,30 @@ def _comparable(before: list[str], after: list[str]) -> bool:
 
 
 def _marked(element: str, tokens: list[str]) -> Markup:
-    """Mark a change; spaces at its ends would show as empty boxes."""
-    first = next((k for k, one in enumerate(tokens) if not one.isspace()), len(tokens))
-    last = next((k for k in range(len(tokens), first, -1) if not tokens[k - 1].isspace()), first)
-    inside = _plain(tokens[first:last])
-    marked = Markup(element).format(inside) if last > first else inside  # noqa: S704 - ours
-    return _plain(tokens[:first]) + marked + _plain(tokens[last:])
+    """Mark a change in parts: displayed formulas alone, words without the spaces at their ends."""
+    parts: list[Markup] = []
+    for displayed, group in groupby(tokens, lambda one: one.startswith(("$$", "\\["))):
+        some = list(group)
+        words = [k for k, one in enumerate(some) if not one.isspace()]
+        first, last = (words[0], words[-1] + 1) if words else (0, 0)
+        kind = "whole" if displayed else "words"
+        marked = Markup('<{0} class="{1}">{2}</{0}>').format(
+            element, kind, _plain(some[first:last])
+        )
+        parts += [_plain(some[:first]), *([marked] if words else []), _plain(some[last:])]
+    return Markup("").join(parts)
 
 
 def _joined(
     matcher: SequenceMatcher[str], before: list[str]
 ) -> list[tuple[str, int, int, int, int]]:
-    """Return the steps, with changes joined over a mere space between them."""
+    """Return the steps, with changes joined over a space, and long ones over a mere mark."""
     steps: list[tuple[str, int, int, int, int]] = []
     for kind, i1, i2, j1, j2 in matcher.get_opcodes():
-        mere = kind == "equal" and i2 - i1 == 1 and before[i1].isspace()
+        same = "".join(before[i1:i2])
+        a, b = (steps[-1][2] - steps[-1][1], steps[-1][4] - steps[-1][3]) if steps else (0, 0)
+        longest = 4 if max(a, b) >= _LONG_CHANGE else 1 if same.isspace() else 0
+        mere = kind == "equal" and len(same) <= longest and not any(one.isalnum() for one in same)
         changed = "change" if kind != "equal" or (mere and steps) else "equal"
         if steps and changed == "change" and steps[-1][0] == "change":
             _, a, _, c, _ = steps.pop()

@@ -70,7 +70,7 @@ def ruler(target: FillTarget, calibration: Calibration | None, parent_z: float |
         """Put the words of a border outside of the gap where there is room, else inside."""
         found = mark(z, anchor)
         room = found.x if anchor == "end" else 100 - found.x
-        return found if room >= 24 else mark(z, "start" if anchor == "end" else "end")
+        return found if room >= 40 else mark(z, "start" if anchor == "end" else "end")
 
     step = next((one for one in _STEPS if width / one <= 7), 1.0)
     digits = max(0, -math.floor(math.log10(step)))

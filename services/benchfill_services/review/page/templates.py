@@ -99,8 +99,8 @@ def _duration(seconds: float | None) -> str | None:
     if seconds is None:
         return None
     if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+        return f"{seconds:.0f}\u00a0s"
+    return f"{seconds / 60:.0f}\u00a0min" if seconds < 5400 else f"{seconds / 3600:.1f}\u00a0h"
 
 
 def avatar(author: str) -> str:

@@ -38,6 +38,10 @@
       return;
     }
     element.replaceChildren(drawn);
+    if (element.scrollWidth <= element.clientWidth) return;
+    element.tabIndex = 0; // so that the keyboard reaches its end
+    element.setAttribute("role", "group");
+    element.setAttribute("aria-label", "Formula");
   };
 
   const seen = new IntersectionObserver((entries) => {

@@ -114,6 +114,5 @@
     if (event.detail.requestConfig?.verb !== "post") return;
     const said = document.querySelector("#notice .notice");
     if (said && !document.activeElement?.matches("textarea")) said.focus({ preventScroll: true });
-    said?.scrollIntoView({ block: "nearest" });
   });
 })();
