@@ -29,6 +29,7 @@ from .review_agreement import router as agreement
 from .reviews import router as reviews
 from .service import Service
 from .size_limit import SizeLimit
+from .transcripts import router as transcripts
 from .usage import router as usage
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 _ROUTERS = (
     *(benchmarks, exports, diagnosis, merges, diffs),
-    *(fills, events, candidates, reviews, agreement),
+    *(fills, events, candidates, transcripts, reviews, agreement),
     *(pools, usage, health, metrics, review_page),
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
@@ -57,14 +57,6 @@ class Candidate(BaseModel):
     provenance: Provenance
 
 
-class Transcript(BaseModel):
-    """What the agents said about the candidate's gap, oldest first."""
-
-    fill: str
-    gap: str
-    messages: list[dict[str, Any]]
-
-
 @dataclass(frozen=True)
 class _Place:
     fill: str
@@ -100,14 +92,6 @@ async def list_candidates(
 async def get_candidate(candidate: CandidateId, service: ServiceDep) -> Candidate:
     """Return a candidate."""
     return await candidate_of(service, candidate)
-
-
-@router.get("/{candidate}/transcript", **needs("reader"))
-async def get_transcript(candidate: CandidateId, service: ServiceDep) -> Transcript:
-    """Return what the agents said about the candidate's gap."""
-    found = await candidate_of(service, candidate)
-    messages = await RedisTranscript(service.redis, found.fill, found.gap).read()
-    return Transcript(fill=found.fill, gap=found.gap, messages=messages)
 
 
 async def candidate_of(service: Service, candidate: str) -> Candidate:

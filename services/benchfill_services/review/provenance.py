@@ -73,7 +73,8 @@ class ItemProvenance(_Frozen):
     p_in_gap: float
     rollouts: int
     counts: tuple[MeasuredOn, ...]
-    rewriter: str | None
+    rewriter: str | None = Field(description="llm or template")
+    writer: str | None = Field(description="pool model that wrote it, where it is on record")
     prompts: dict[str, str] = Field(description="SHA-256 of each template, by name")
     reviews: tuple[Judgement, ...]
     adjudicated: bool
@@ -126,6 +127,7 @@ def provenance_of(
         rollouts=measured.rollouts,
         counts=measured_on(state),
         rewriter=latest.revision.rewriter,
+        writer=case.writer,
         prompts=latest.revision.prompts,
         reviews=reviews,
         adjudicated=latest.adjudication is not None,
@@ -163,7 +165,7 @@ def measured_on(state: CaseState) -> tuple[MeasuredOn, ...]:
 
 def without_writers(content: bytes) -> bytes:
     """Return provenance for those who review: other items of the same writer may be pending."""
-    blind = (one.model_copy(update={"rewriter": None}) for one in read_provenance(content))
+    blind = (one.model_copy(update={"writer": None}) for one in read_provenance(content))
     return jsonl_bytes(one.model_dump(mode="json") for one in blind)
 
 

@@ -67,8 +67,8 @@ async def test_a_version_is_made_once_and_says_where_its_items_came_from(
     with rest.client("reviewer") as client:
         blind = client.get(f"{V2}/export", params={"part": "provenance"}).json()
         compared = client.get(f"{V1}/diff/2").json()
-    assert line["rewriter"] is not None
-    assert blind == compared["added"][0]["provenance"] == line | {"rewriter": None}
+    assert line["writer"] == "writer-model"
+    assert blind == compared["added"][0]["provenance"] == line | {"writer": None}
     none = operator.get(f"{V1}/export", params={"part": "provenance"})
     assert none.status_code == 404
     assert "no item of this version was merged" in none.json()["detail"]
