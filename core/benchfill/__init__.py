@@ -30,6 +30,7 @@ if typing.TYPE_CHECKING:
     )
     from .formats import read_responses
     from .formats.delimited import write_responses
+    from .formats.score_table import read_score_table
     from .formats.scores import read_scores
     from .gaps import Gap, find_gaps
     from .items import Item, Slot, Template, read_items
@@ -52,6 +53,9 @@ if typing.TYPE_CHECKING:
     from .ranking import Ranking, rank_models
     from .reference import ReferenceAgreement, reference_agreement
     from .responses import ResponseMatrix
+    from .suite.analysis import SuiteRequest, analyse_suite
+    from .suite.result import SuiteAnalysis
+    from .suite.scores import ScoreTable
     from .targets import Beta, Empirical, Target, Uniform, parse_target
     from .weights import target_weights
 
@@ -88,10 +92,14 @@ __all__ = [
     "Ranking",
     "ReferenceAgreement",
     "ResponseMatrix",
+    "ScoreTable",
     "Slot",
+    "SuiteAnalysis",
+    "SuiteRequest",
     "Target",
     "Template",
     "Uniform",
+    "analyse_suite",
     "check_fit",
     "checks",
     "child_mle",
@@ -115,6 +123,7 @@ __all__ = [
     "rater_agreement",
     "read_items",
     "read_responses",
+    "read_score_table",
     "read_scores",
     "reference_agreement",
     "spacings",
@@ -143,6 +152,7 @@ _NAMES_IN = {
     ),
     "formats": ("read_responses",),
     "formats.delimited": ("write_responses",),
+    "formats.score_table": ("read_score_table",),
     "formats.scores": ("read_scores",),
     "gaps": ("Gap", "find_gaps"),
     "items": ("Item", "Slot", "Template", "read_items"),
@@ -165,6 +175,9 @@ _NAMES_IN = {
     "ranking": ("Ranking", "rank_models"),
     "reference": ("ReferenceAgreement", "reference_agreement"),
     "responses": ("ResponseMatrix",),
+    "suite.analysis": ("SuiteRequest", "analyse_suite"),
+    "suite.result": ("SuiteAnalysis",),
+    "suite.scores": ("ScoreTable",),
     "targets": ("Beta", "Empirical", "Target", "Uniform", "parse_target"),
     "weights": ("target_weights",),
 }

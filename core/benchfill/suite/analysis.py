@@ -24,7 +24,7 @@ from .models_in_use import LEAST_MODELS, Missing, models_in_use, standardise
 from .novelty import novelty_of
 from .places import places_of, removal_of
 from .resampling import draw_models
-from .result import Component, Data, LeftOut, SuiteAnalysis
+from .result import Component, Data, LeftOut, ModelPlace, SuiteAnalysis
 from .selection import Wanted, choose
 from .spectrum import eigenvalues_of, participation_ratio, spectrum_of
 from .swaps import swaps_of
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .scores import ScoreTable
 
 REPLICATES = 500
+RANKED = 300  # of them at most are ranked anew
 MOST_REPLICATES = 10_000
 DUPLICATE = 0.9999
 _LEAST_ROWS = 5  # with every score, for what needs whole rows
@@ -164,6 +165,8 @@ class _Analysis:
             data=self._data(),
             spectrum=self.spectrum,
             everybody=self._everybody(),
+            correlations=tuple(tuple(row) for row in self.matrix.tolist()),
+            models=self._models(overall),
             components=self._components(),
             coverage=coverage,
             places=places,
@@ -197,26 +200,43 @@ class _Analysis:
         least = LEAST_MODELS if self.used.complete.all() else _LEAST_ROWS
         return len(scores) >= least and bool((np.ptp(scores, axis=0) > 0).all())
 
-    def _correlated(self, z: NDArray[np.float64], part: int) -> CorrelatedBenchmarks:
+    def _correlated(
+        self, z: NDArray[np.float64], part: int, *, ranked: int = RANKED
+    ) -> CorrelatedBenchmarks:
         names = self.used.benchmarks
         pearson = correlations(z, names)
-        ranked = correlations(z, names, spearman=True)
+        spearman = correlations(z, names, spearman=True)
         rng = self._rng(part)
         picks = draw_models(len(z), self.asked.replicates, rng)
-        spectrum, resampled = spectrum_of(z, pearson, ranked, picks, rng)
+        spectrum, resampled = spectrum_of(z, pearson, spearman, (picks, ranked), rng)
         return CorrelatedBenchmarks(names, pearson.matrix, resampled, spectrum)
 
     def _everybody(self) -> Spectrum:
         if len(self.used.everybody) == len(self.z):
             return self.spectrum
-        return self._correlated(standardise(self.used.everybody), 2).spectrum
+        return self._correlated(standardise(self.used.everybody), 2, ranked=0).spectrum
 
     def _components(self) -> tuple[Component, ...]:
-        values, _ = leading_components(self.matrix, self.spectrum.leading)
-        columns = loadings(self.matrix, self.spectrum.leading).T
+        count = max(self.spectrum.leading, 2)
+        values, _ = leading_components(self.matrix, count)
+        columns = loadings(self.matrix, count).T
         return tuple(
             Component(share=float(value / len(self.matrix)), loadings=tuple(column.tolist()))
             for value, column in zip(values, columns, strict=True)
+        )
+
+    def _models(self, overall: NDArray[np.float64]) -> tuple[ModelPlace, ...]:
+        values, vectors = leading_components(self.matrix, 2)
+        scale = np.where(values > 1e-12, 1 / np.sqrt(np.maximum(values, 1e-12)), 0)
+        places = np.nan_to_num(self.z) @ (vectors * scale)
+        return tuple(
+            ModelPlace(
+                model=self.used.models[j],
+                overall=float(overall[j]),
+                first=float(places[j, 0]),
+                second=float(places[j, 1]),
+            )
+            for j in np.argsort(-overall, kind="stable")
         )
 
     def _novelty(self) -> tuple[Novelty, ...]:

@@ -98,6 +98,15 @@ class Spectrum(_Frozen):
     leading: int = Field(description="components that count as leading: d_eff, rounded up")
 
 
+class ModelPlace(_Frozen):
+    """A model in use."""
+
+    model: str
+    overall: float = Field(description="mean z-score")
+    first: float = Field(description="score on the first component, unit variance")
+    second: float = Field(description="score on the second")
+
+
 class Component(_Frozen):
     """A leading component."""
 
@@ -277,6 +286,9 @@ class SwapRate(_Frozen):
 
     another_first: Resampled = Field(description="share of splits with another best model")
     top_changed: Resampled = Field(description="how many of the best ones change, on average")
+    changes: tuple[float, ...] = Field(
+        description="shares of splits in which 0, 1, 2, ... of the best ones change"
+    )
 
 
 class Swaps(_Frozen):
@@ -359,7 +371,13 @@ class SuiteAnalysis(_Frozen):
     data: Data
     spectrum: Spectrum = Field(description="of the models in use")
     everybody: Spectrum = Field(description="of all usable models")
-    components: tuple[Component, ...] = Field(description="the leading ones, largest first")
+    correlations: tuple[tuple[float, ...], ...] = Field(
+        description="between benchmarks, over the models in use"
+    )
+    models: tuple[ModelPlace, ...] = Field(description="in use, best first")
+    components: tuple[Component, ...] = Field(
+        description="the leading ones, largest first; at least two"
+    )
     coverage: Coverage
     places: tuple[Place, ...] = Field(description="the kept ones first")
     cluster_order: tuple[str, ...] = Field(description="benchmarks, like beside like")

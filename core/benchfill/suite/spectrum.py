@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from .correlation import Correlations
 
 PERMUTATIONS = 200
-RANKED = 300  # resamples at most behind the interval of the Spearman figure: ranking anew is dear
 PERMUTATION_LEVEL = 0.95
 
 
@@ -70,7 +69,7 @@ def spectrum_of(
     z: NDArray[np.float64],
     pearson: Correlations,
     spearman: Correlations,
-    picks: NDArray[np.int64],
+    picks: tuple[NDArray[np.int64], int],
     rng: np.random.Generator,
 ) -> tuple[Spectrum, NDArray[np.float64]]:
     """Describe the eigenvalues of the correlations between benchmarks.
@@ -82,7 +81,8 @@ def spectrum_of(
     pearson, spearman
         Correlations of scores and of ranks.
     picks
-        How often each model was drawn in each resample, shape (B, n).
+        How often each model was drawn in each resample, shape (B, n), and how many of the
+        resamples are ranked anew for the interval of the Spearman figure, which is dear.
     rng
         For the permutations.
 
@@ -94,11 +94,11 @@ def spectrum_of(
     k = z.shape[1]
     found = eigenvalues_of(pearson.matrix)
     edge = mp_edge(pearson.models, k)
-    resampled = resampled_correlations(z, picks)
+    resampled = resampled_correlations(z, picks[0])
     drawn = eigenvalues_of(resampled)
     ranked = np.empty((0, k, k))
     if not np.isnan(z).any():
-        ranked = resampled_rank_correlations(z, picks[:RANKED])
+        ranked = resampled_rank_correlations(z, picks[0][: picks[1]])
     noise = permuted_eigenvalues(_filled(z, rng), rng)
     permutation_edge = float(np.quantile(noise[:, 0], PERMUTATION_LEVEL))
     d_eff = float(participation_ratio(found))

@@ -77,7 +77,7 @@ def violations(matrix: NDArray[np.float64]) -> tuple[int, int, int, int]:
     two += two.T
     np.fill_diagonal(two, one)
     growing = int((two - one[:, None] > one + _TOLERANCE).sum())
-    triples = np.array(list(combinations(range(k), 3))).reshape(-1, 3)
+    triples = np.array(list(combinations(range(k), 3)), dtype=np.int64).reshape(-1, 3)
     three = subset_coverages(matrix, triples)
     growing_triples = 0
     for order in permutations(range(3)):

@@ -40,8 +40,8 @@ def swaps_of(
     low, high = share_interval(int(first.sum()), len(first))
     error = 1.96 * float(top.std() / np.sqrt(len(top)))
     mean = float(top.mean())
-    gaussian = _worlds(n, _root(matrix), min(TOP, n), rng)
-    single = _worlds(n, _one_factor(matrix), min(TOP, n), rng)
+    gaussian, gaussian_rate = _worlds(n, _root(matrix), min(TOP, n), rng)
+    _, single_rate = _worlds(n, _one_factor(matrix), min(TOP, n), rng)
     share = float(first.mean())
     return Swaps(
         splits=SPLITS,
@@ -51,10 +51,11 @@ def swaps_of(
         observed=SwapRate(
             another_first=Resampled(value=share, q025=low, q975=high),
             top_changed=Resampled(value=mean, q025=max(mean - error, 0.0), q975=mean + error),
+            changes=_shares(top, min(TOP, n)),
         ),
-        gaussian=_rate(gaussian),
-        single_factor=_rate(single),
-        p_gaussian=float((1 + (gaussian[0] >= share).sum()) / (1 + WORLDS)),
+        gaussian=gaussian_rate,
+        single_factor=single_rate,
+        p_gaussian=float((1 + (gaussian >= share).sum()) / (1 + WORLDS)),
     )
 
 
@@ -87,16 +88,25 @@ def split_swaps(
 
 def _worlds(
     n: int, root: NDArray[np.float64], top: int, rng: np.random.Generator
-) -> NDArray[np.float64]:
-    """Return both rates in worlds of n models with z = noise @ root, shape (2, WORLDS)."""
-    found = np.empty((2, WORLDS))
+) -> tuple[NDArray[np.float64], SwapRate]:
+    """Return the share with another first in each world of n models, z = noise @ root; and rates.
+
+    The shares have shape (WORLDS,); the rates' intervals are those of worlds.
+    """
+    firsts = np.empty(WORLDS)
+    changed = np.empty((WORLDS, SPLITS_OF_WORLD), np.int64)
     for world in range(WORLDS):
         z = rng.standard_normal((n, len(root))) @ root
         z = (z - z.mean(0)) / z.std(0)
         halves = random_halves(root.shape[1], SPLITS_OF_WORLD, rng)
-        first, changed = split_swaps(z, halves, top)
-        found[:, world] = first.mean(), changed.mean()
-    return found
+        first, changed[world] = split_swaps(z, halves, top)
+        firsts[world] = first.mean()
+    rate = SwapRate(
+        another_first=Resampled.of(float(firsts.mean()), firsts),
+        top_changed=Resampled.of(float(changed.mean()), changed.mean(1)),
+        changes=_shares(changed.ravel(), top),
+    )
+    return firsts, rate
 
 
 def _root(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -111,8 +121,5 @@ def _one_factor(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.vstack([loading, np.diag(np.sqrt(1 - loading**2))])
 
 
-def _rate(worlds: NDArray[np.float64]) -> SwapRate:
-    return SwapRate(
-        another_first=Resampled.of(float(worlds[0].mean()), worlds[0]),
-        top_changed=Resampled.of(float(worlds[1].mean()), worlds[1]),
-    )
+def _shares(changed: NDArray[np.int64], top: int) -> tuple[float, ...]:
+    return tuple((np.bincount(changed, minlength=top + 1) / len(changed)).tolist())
