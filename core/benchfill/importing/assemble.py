@@ -168,7 +168,8 @@ def _refuse_nothing(
         reasons.update(file.missing)
         reasons.update(file.dropped)
     said = "; ".join(f"{count:,} rows: {why}" for why, count in reasons.most_common(3))
-    noted = next((note.rstrip(".").lower() for file in files for note in file.notes), "no rows")
+    notes = [note.rstrip(".").lower() for file in files for note in file.notes]
+    noted = notes[-1] if notes else "no rows"
     raise InputError(
         f"holds no scored answer ({said or noted}); give results that were scored.",
         source=files[0].file,

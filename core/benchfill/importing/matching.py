@@ -127,7 +127,7 @@ def suspicions(matrix: ResponseMatrix) -> list[Suspicion]:
         for j, k in np.argwhere(np.triu(alike, 1))
     }
     for j, k in _same_names(matrix.models):
-        pairs.setdefault((j, k), "their names differ only in the provider")
+        pairs.setdefault((j, k), "their names differ only in provider or spelling")
     return [
         Suspicion(
             models=(matrix.models[j], matrix.models[k]),
@@ -149,4 +149,5 @@ def _same_names(models: Sequence[str]) -> list[tuple[int, int]]:
 def _stem(name: str) -> str:
     """Return a model's name without who serves it: openai/gpt-4o, gpt-4o@azure, gpt_4o."""
     bare = name.replace("__", "/").rsplit("/", 1)[-1].split("@", 1)[0]
-    return bare.casefold().replace("_", "-").replace(" ", "-")
+    plain = bare.casefold().replace("_", "-").replace(" ", "-").removeprefix("meta-")
+    return plain.replace("instruct", "inst")

@@ -14,7 +14,8 @@ DEEPEST = 200
 def partial_json(text: str) -> Any:
     """Return the first JSON object or array of a text, without what the text no longer holds.
 
-    None where it is no JSON, or nested more than 200 deep. A whole value is returned whole, whatever stands behind it.
+    None where it is no JSON, or nested more than 200 deep.
+    A whole value is returned whole, whatever stands behind it.
     """
     start = len(text) - len(text.lstrip())
     if text[start : start + 1] not in _CLOSING:

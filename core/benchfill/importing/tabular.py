@@ -75,7 +75,7 @@ def open_tabular(file: InputFile) -> Tabular | None:
         return Tabular(file, tuple(file.first)) if file.first else None
     if file.kind in {"parquet", "arrow"}:
         try:
-            return Tabular(file, tuple(_schema(file).names))
+            return Tabular(file, tuple(arrow_schema(file).names))
         except _ARROW_ERRORS:
             return None
     return None
@@ -121,7 +121,8 @@ def _source(file: InputFile) -> Any:
         return pa.BufferReader(stream.read())
 
 
-def _schema(file: InputFile) -> pa.Schema:
+def arrow_schema(file: InputFile) -> pa.Schema:
+    """Return the schema of a Parquet or Arrow file."""
     if file.kind == "parquet":
         return parquet.ParquetFile(_source(file)).schema_arrow
     return _arrow_reader(file).schema

@@ -7,11 +7,13 @@ of the format that it knows is read; what is in the samples is judged here eithe
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import json
 import posixpath
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from ...errors import InputError
 from ..archive import reason
 from ..interface import (
     Choice,
@@ -84,10 +86,10 @@ class Inspect(ResultFormat):
 def _through_us(file: InputFile, reading: Reading) -> Iterator[tuple[str, Node]]:
     if file.archive is not None:
         return _members(file, reading)
-    return _document(file, reading)
+    return _document(file)
 
 
-def _document(file: InputFile, reading: Reading) -> Iterator[tuple[str, Node]]:
+def _document(file: InputFile) -> Iterator[tuple[str, Node]]:
     header: dict[str, Any] = {}
     told = False
     for key, node in read_object(file, {"samples"}):
@@ -101,7 +103,6 @@ def _document(file: InputFile, reading: Reading) -> Iterator[tuple[str, Node]]:
             yield "sample", node
     if not told:
         yield "header", Node(header, file.name)
-        reading.note("The log holds no samples.")
 
 
 def _members(file: InputFile, reading: Reading) -> Iterator[tuple[str, Node]]:
@@ -122,23 +123,40 @@ def _members(file: InputFile, reading: Reading) -> Iterator[tuple[str, Node]]:
 
 
 def _through_inspect(file: InputFile, reading: Reading) -> Iterator[tuple[str, Node]]:
-    """Yield header and samples as inspect_ai reads them."""
+    """Yield header and samples as inspect_ai reads them; what it refuses is left to our reader."""
+    try:
+        header, samples = _opened(file)
+    except Exception as error:
+        reading.note(f"inspect_ai cannot read it ({reason(error)}); BenchFill's own reader did.")
+        yield from _through_us(file, reading)
+        return
+    reading.note("Read by inspect_ai's own reader.")
+    yield "header", Node(header, file.name)
+    try:
+        for number, sample in enumerate(samples):
+            yield "sample", Node(sample, file.name, None, f"samples[{number}]")
+    except InputError:
+        raise
+    except Exception as error:
+        raise file.error(f"cannot be read by inspect_ai ({reason(error)}).") from error
+
+
+def _opened(file: InputFile) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
+    """Open a log by inspect_ai; the first sample is read, to see whether they can be."""
     # an extra, and a slow import
     from inspect_ai.log import read_eval_log, read_eval_log_samples  # noqa: PLC0415
 
-    reading.note("Read by inspect_ai's own reader.")
-    try:
-        log = read_eval_log(str(file.on_disk), header_only=True)
-        header = log.model_dump(mode="json", exclude={"samples", "reductions"})
-        samples = read_eval_log_samples(str(file.on_disk), all_samples_required=False)
-        yield "header", Node(header, file.name)
-        for number, sample in enumerate(samples):
-            plain = sample.model_dump_json(exclude={"events", "store", "messages", "output"})
-            yield "sample", Node(json.loads(plain), file.name, None, f"samples[{number}]")
-    except Exception as error:
-        if isinstance(error, file.error("").__class__):
-            raise
-        raise file.error(f"cannot be read by inspect_ai ({reason(error)}).") from error
+    place = str(file.on_disk)
+    log = read_eval_log(place, header_only=file.kind == "zip")
+    header: dict[str, Any] = log.model_dump(mode="json", exclude={"samples", "reductions"})
+    if file.kind == "zip":
+        found = read_eval_log_samples(place, all_samples_required=False)
+    else:
+        found = iter(log.samples or ())
+    left_out = {"events", "store", "messages", "output"}
+    samples = (json.loads(one.model_dump_json(exclude=left_out)) for one in found)
+    first = next(samples, None)
+    return header, samples if first is None else itertools.chain([first], samples)
 
 
 class _Judge:
@@ -242,6 +260,8 @@ class _Judge:
 
     def finish(self) -> None:
         """Say what was not to be found."""
+        if not self._samples:
+            self._reading.note("The log holds no samples.")
         results = self._header.get("results")
         total = results.get("total_samples") if results else None
         if total is not None and total.whole() > self._samples:

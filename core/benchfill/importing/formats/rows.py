@@ -93,6 +93,13 @@ class Rows(ResultFormat):
                 yield row.response()
 
 
+def is_long(file: InputFile) -> bool:
+    """Whether a table's columns are those of a row an answer, or a row an item."""
+    table = open_tabular(file)
+    found = _columns(table.columns, {}) if table is not None else {}
+    return any(all(name in found for name in wanted) for wanted in (ANSWERED, ASKED))
+
+
 def _given(reading: Reading) -> dict[str, str]:
     """Return what --columns says."""
     given: dict[str, str] = {}

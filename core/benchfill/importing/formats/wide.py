@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from ...formats.delimited import parse_score
 from ..interface import Choice, ItemText, Reading, Recognised, Response, ResultFormat, key_name
 from ..source import HEAD
 from ..tabular import (
     Tabular,
+    arrow_schema,
     csv_records,
     head_records,
     is_nan,
@@ -17,7 +20,7 @@ from ..tabular import (
     open_tabular,
     score_of,
 )
-from .rows import NAMES
+from .rows import NAMES, is_long
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
     from ..source import InputFile
 
 _LOOKED_AT = 20
+_NUMBERS = {kind() for kind in (pa.bool_, pa.int8, pa.int16, pa.int32, pa.int64)} | {
+    *(kind() for kind in (pa.uint8, pa.float32, pa.float64, pa.null)),
+}
 _MODELS, _ITEMS = {*NAMES["model"], "models"}, {*NAMES["item"], "items", "question"}
 
 
@@ -57,7 +63,7 @@ class Wide(ResultFormat):
     def recognise(self, file: InputFile) -> Recognised | None:
         """Know it by its cells."""
         layout = _layout(file)
-        if layout is None:
+        if layout is None or is_long(file):
             return None
         head = "a header" if layout.header else "no header"
         return Recognised(f"{head}, and cells from 0 to 1")
@@ -117,6 +123,9 @@ def _no_header(first: list[str]) -> bool:
 
 def _of_columns(table: Tabular | None) -> _Layout | None:
     if table is None or len(table.columns) < 2:
+        return None
+    schema = arrow_schema(table.file)
+    if not all(one.type in _NUMBERS for one in list(schema)[1:]):
         return None
     corner = table.columns[0].casefold()
     rows = _side(corner)

@@ -1,0 +1,464 @@
+"""Formats and traps that no real file at hand shows: the smallest files of the documented schemas.
+
+EvalPlus, the SWE-bench harness, Terminal-Bench, OpenAI evals, LiveCodeBench, ZeroEval, and the
+older or rarer forms of lm-evaluation-harness, Inspect and HELM.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from benchfill import InputError
+from benchfill.importing import Imported, ImportOptions, import_results
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def written(path: Path, document: Any) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return path
+
+
+def lines(path: Path, rows: list[Any]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def imported(path: Path, **chosen: str) -> Imported:
+    return import_results([path], ImportOptions(chosen=chosen))
+
+
+def scores(found: Imported) -> dict[str, tuple[int, int]]:
+    """(right, rollouts) by item, of one model."""
+    matrix = found.responses
+    assert len(matrix.models) == 1
+    return {
+        item: (int(right), int(n))
+        for item, right, n in zip(matrix.items, matrix.correct[0], matrix.n[0], strict=True)
+        if n
+    }
+
+
+# lm-evaluation-harness
+
+
+def lm_eval_rows(*, with_filter: bool) -> list[dict[str, Any]]:
+    verdicts = {"strict-match": (0.0, 1.0), "flexible-extract": (1.0, 1.0)}
+    return [
+        {
+            "doc_id": doc,
+            "doc": {"question": f"q{doc}"},
+            "target": f"#### {doc}",
+            "arguments": [["prompt", {}]],
+            "resps": [["a", "b"]],
+            "filtered_resps": ["a"],
+            "exact_match": right[doc],
+            **({"filter": name, "metrics": ["exact_match"]} if with_filter else {}),
+        }
+        for name, right in verdicts.items()
+        for doc in (0, 1)
+    ]
+
+
+RESULTS = {
+    "results": {
+        "gsm8k": {
+            "alias": "gsm8k",
+            "exact_match,strict-match": 0.5,
+            "exact_match_stderr,strict-match": 0.1,
+            "exact_match,flexible-extract": 1.0,
+        }
+    },
+    "versions": {"gsm8k": 3.0},
+    "config": {"model_args": "pretrained=org/model,dtype=float"},
+}
+
+
+@pytest.mark.parametrize("with_filter", [True, False], ids=["2026", "2024"])
+def test_lm_eval_with_several_filters(tmp_path: Path, with_filter: bool) -> None:
+    folder = tmp_path / "org__model"
+    time = "2024-08-01T10-00-00.123456"
+    written(folder / f"results_{time}.json", RESULTS)
+    path = lines(folder / f"samples_gsm8k_{time}.jsonl", lm_eval_rows(with_filter=with_filter))
+    strict = imported(path)
+    assert strict.responses.models == ("org/model",)
+    assert scores(strict) == {"0": (0, 1), "1": (1, 1)}
+    file = strict.report.files[0]
+    assert file.dropped == {"row of another filter": 2}
+    assert [(one.name, one.stated, one.same) for one in file.totals] == [
+        ("exact_match,strict-match", 0.5, True)
+    ]
+    made = {one.option: (one.value, one.by_default) for one in file.choices}
+    assert made["--filter"] == ("strict-match", True)
+    flexible = imported(path, filter="flexible-extract")
+    assert scores(flexible) == {"0": (1, 1), "1": (1, 1)}
+    assert flexible.report.files[0].totals[0].same
+
+
+def test_lm_eval_multiple_choice_without_results(tmp_path: Path) -> None:
+    rows = [
+        {
+            "doc_id": 7,
+            "doc": {"ctx": "A man", "endings": ["runs", "sits"]},
+            "target": 1,
+            "arguments": [["A man", " runs"], ["A man", " sits"]],
+            "resps": [[[-3.0, False]], [[-2.0, False]]],
+            "filtered_resps": [[-3.0, False], [-2.0, False]],
+            "acc": 1.0,
+            "acc_norm": 0.0,
+        }
+    ]
+    path = lines(
+        tmp_path / "EleutherAI__pythia-14m/samples_hellaswag_2024-01-01T00-00-00.jsonl", rows
+    )
+    found = imported(path)
+    assert found.responses.models == ("EleutherAI__pythia-14m",)
+    assert scores(found) == {"7": (1, 1)}
+    (item,) = found.items
+    assert (item.question, item.answer, item.choices) == ("A man", "sits", ("runs", "sits"))
+    assert scores(imported(path, metric="acc_norm")) == {"7": (0, 1)}
+    with pytest.raises(InputError, match="choose among acc, acc_norm"):
+        imported(path, metric="f1")
+
+
+# Inspect
+
+
+def inspect_log(samples: list[dict[str, Any]]) -> dict[str, Any]:
+    run = {"task": "t", "task_id": "one", "model": "m", "created": "2026-01-01T00:00:00+00:00"}
+    return {"version": 2, "status": "success", "eval": run, "plan": {}, "samples": samples}
+
+
+def sample(number: int, value: Any, **more: Any) -> dict[str, Any]:
+    return {
+        "id": number,
+        "epoch": 1,
+        "input": f"question {number}",
+        "target": "x",
+        "scores": {} if value is None else {"match": {"value": value}},
+        **more,
+    }
+
+
+@pytest.mark.parametrize(
+    ("value", "right"),
+    [
+        *(("C", 1), ("I", 0), ("N", 0), ("P", 0), (1, 1), (0, 0), (0.5, 0), (True, 1)),
+        *((False, 0), ("yes", 1), ("no", 0), ("1.0", 1), ({"a": 1, "b": 0}, 1)),
+    ],
+)
+def test_inspect_values(tmp_path: Path, value: Any, right: int) -> None:
+    found = imported(written(tmp_path / "log.json", inspect_log([sample(1, value)])))
+    assert scores(found) == {"1": (right, 1)}
+
+
+def test_inspect_choices(tmp_path: Path) -> None:
+    samples = [
+        sample(1, {"a": 1, "b": 0}),
+        sample(2, {"a": 0, "b": 1}),
+        sample(3, None, error={"message": "boom"}),
+        sample(4, float("nan")),
+    ]
+    samples[0]["scores"]["judge"] = {"value": "N"}
+    path = written(tmp_path / "log.json", inspect_log(samples))
+    found = imported(path)
+    assert scores(found) == {"1": (1, 1), "2": (0, 1)}
+    assert found.report.files[0].missing == {
+        "sample broke off with an error": 1,
+        "a score without a value": 1,
+    }
+    assert scores(imported(path, metric="b")) == {"1": (0, 1), "2": (1, 1)}
+    assert scores(imported(path, incomplete="wrong"))["3"] == (0, 1)
+    judged = imported(path, scorer="judge", null="wrong")
+    assert scores(judged) == {"1": (0, 1)}
+    assert judged.report.files[0].missing["not scored by judge"] == 2
+    with pytest.raises(InputError, match="no scored answer"):
+        imported(path, scorer="judge", null="missing")
+    with pytest.raises(InputError, match=r"--null: there is no 'skip' here; choose among wrong"):
+        imported(path, scorer="judge", null="skip")
+
+
+def test_inspect_refuses_what_it_does_not_know(tmp_path: Path) -> None:
+    path = written(tmp_path / "log.json", inspect_log([sample(1, "good")]))
+    with pytest.raises(InputError, match=r"samples\[0\].scores.match.value: 'good' is no score"):
+        imported(path)
+
+
+def test_inspect_epochs_messages_and_attachments(tmp_path: Path) -> None:
+    messages = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": [{"type": "text", "text": "attachment://abc"}]},
+    ]
+    more = {"input": messages, "attachments": {"abc": "How many?"}, "target": ["3", "three"]}
+    log = inspect_log([sample(1, "C", **more), sample(1, "I", **more | {"epoch": 2})])
+    found = imported(written(tmp_path / "log.json", log))
+    assert scores(found) == {"1": (1, 2)}
+    assert (found.items[0].question, found.items[0].answer) == ("How many?", "3, three")
+    log["samples"][0]["attachments"] = {}
+    with pytest.raises(InputError, match="attachment that the log does not hold"):
+        imported(written(tmp_path / "log.json", log))
+
+
+def test_an_interrupted_inspect_log_and_its_retry(tmp_path: Path) -> None:
+    """The journal names the run; a retry keeps the task's id, and its samples count."""
+    run = inspect_log([])["eval"]
+    with zipfile.ZipFile(tmp_path / "first.eval", "w") as log:
+        log.writestr("_journal/start.json", json.dumps({"version": 2, "eval": run, "plan": {}}))
+        log.writestr("samples/1_epoch_1.json", json.dumps(sample(1, "I")))
+    found = imported(tmp_path / "first.eval")
+    assert scores(found) == {"1": (0, 1)}
+    assert "interrupted" in found.report.files[0].notes[0]
+    retry = inspect_log([sample(1, "C"), sample(2, "C")])
+    retry["eval"] |= {"created": "2026-01-02T00:00:00+00:00"}
+    written(tmp_path / "retry.json", retry)
+    assert scores(imported(tmp_path)) == {"1": (1, 1), "2": (1, 1)}
+
+
+# HELM
+
+
+def test_helm_leaves_perturbed_copies_out_and_counts_trials(tmp_path: Path) -> None:
+    def stat(value: float | None, **name: Any) -> dict[str, Any]:
+        known = {"count": 0} if value is None else {"count": 1, "mean": value}
+        return {"name": {"name": "exact_match", "split": "test"} | name, **known}
+
+    def row(item: str, trial: int, *stats: Any, **more: Any) -> dict[str, Any]:
+        return {"instance_id": item, "train_trial_index": trial, "stats": [*stats], **more}
+
+    typos = {"name": "typos"}
+    rows = [
+        row("id1", 0, stat(1.0)),
+        row("id1", 1, stat(0.0)),
+        row("id1", 0, stat(0.0, perturbation=typos), perturbation=typos),
+        row("id2", 0, stat(None)),
+        row("id3", 0, stat(0.0, perturbation=typos)),
+    ]
+    path = written(tmp_path / "boolq:model=org_m,data=x/per_instance_stats.json", rows)
+    found = imported(path)
+    assert found.responses.models == ("org_m",)
+    assert scores(found) == {"id1": (1, 2)}
+    file = found.report.files[0]
+    assert file.dropped == {"perturbed copy of an instance": 2}
+    assert file.missing == {"no value of exact_match": 1}
+
+
+# EvalPlus: schema of evalplus/evaluate.py
+
+
+def evalplus(plus: str | None) -> dict[str, Any]:
+    def solution(base: str, plus: str | None) -> dict[str, Any]:
+        return {"task_id": "HumanEval/0", "base_status": base, "plus_status": plus}
+
+    return {
+        "date": "2025-01-01",
+        "hash": "x",
+        "eval": {
+            "HumanEval/0": [solution("pass", plus), solution("pass", "fail" if plus else None)],
+            "HumanEval/1": [solution("fail", plus), solution("timeout", plus)],
+        },
+        "pass_at_k": {"base": {"pass@1": 0.5}, "plus": {"pass@1": 0.25}},
+    }
+
+
+def test_evalplus(tmp_path: Path) -> None:
+    path = written(tmp_path / "org--m_vllm_temp_0.8_eval_results.json", evalplus("pass"))
+    found = imported(path)
+    assert found.responses.models == ("org--m_vllm_temp_0.8",)
+    assert scores(found) == {"HumanEval/0": (1, 2), "HumanEval/1": (0, 2)}
+    assert found.report.files[0].totals[0].same
+    base = imported(path, metric="base")
+    assert scores(base) == {"HumanEval/0": (2, 2), "HumanEval/1": (0, 2)}
+    assert base.report.files[0].totals[0].same
+
+
+def test_evalplus_without_extra_tests(tmp_path: Path) -> None:
+    found = imported(written(tmp_path / "m_eval_results.json", evalplus(None)))
+    assert scores(found) == {"HumanEval/0": (2, 2), "HumanEval/1": (0, 2)}
+    assert found.report.files[0].choices[-1].because == "there are no extra tests in this file"
+
+
+# SWE-bench: reports of swebench/harness/reporting.py, before and after it said resolved_ids
+
+
+NEW = {
+    "total_instances": 8,
+    "submitted_instances": 6,
+    "resolved_instances": 2,
+    "completed_ids": ["a", "b", "c"],
+    "incomplete_ids": ["f", "g"],
+    "empty_patch_ids": ["d"],
+    "submitted_ids": ["a", "b", "c", "d", "e"],
+    "resolved_ids": ["a", "b"],
+    "unresolved_ids": ["c"],
+    "error_ids": ["e"],
+    "schema_version": 2,
+}
+OLD = {
+    "total_instances": 3,
+    "incomplete": ["c"],
+    "resolved": ["a"],
+    "unresolved": ["b"],
+    "error": [],
+}
+
+
+def test_swebench_report(tmp_path: Path) -> None:
+    path = written(tmp_path / "agent.run-1.json", NEW)
+    found = imported(path)
+    assert found.responses.models == ("agent.run-1",)
+    assert {item for item, (right, _) in scores(found).items() if right} == {"a", "b"}
+    assert set(scores(found)) == set("abcdefg")
+    assert "1 of 8 instances are not named" in found.report.files[0].notes[0]
+    attempted = imported(path, incomplete="missing")
+    assert set(scores(attempted)) == set("abcde")
+    assert attempted.report.files[0].missing == {"not run (incomplete)": 2}
+    with pytest.raises(InputError, match="'c' is resolved and not resolved"):
+        imported(written(path, NEW | {"resolved_ids": ["a", "b", "c"]}))
+
+
+def test_swebench_report_of_2024(tmp_path: Path) -> None:
+    found = imported(written(tmp_path / "agent.json", OLD))
+    assert scores(found) == {"a": (1, 1), "b": (0, 1), "c": (0, 1)}
+
+
+def test_swebench_experiments_list_only_successes(tmp_path: Path) -> None:
+    document = {"no_generation": ["c"], "no_logs": [], "resolved": ["a"]}
+    with pytest.raises(InputError, match="lists only what was resolved"):
+        imported(written(tmp_path / "results.json", document))
+
+
+def test_swebench_details(tmp_path: Path) -> None:
+    details = {"a": {"resolved": True, "cost": 0.2}, "b": {"resolved": False, "api_calls": 3}}
+    both = imported(written(tmp_path / "details.json", {"m1": details, "m2": details}))
+    assert both.responses.correct.tolist() == [[1, 0]] * 2
+    one = imported(written(tmp_path / "agent/per_instance_details.json", details))
+    assert (one.responses.models, scores(one)) == (("agent",), {"a": (1, 1), "b": (0, 1)})
+
+
+# Terminal-Bench: schema of terminal_bench/harness/models.py
+
+
+def trial(task: str, number: int, resolved: bool | None) -> dict[str, Any]:
+    name = f"{task}.{number}-of-2.run"
+    return {
+        "trial_name": name,
+        "task_id": task,
+        "instruction": f"Do {task}.",
+        "is_resolved": resolved,
+        "failure_mode": "unset",
+    }
+
+
+def test_terminal_bench(tmp_path: Path) -> None:
+    trials = [trial("a", 1, True), trial("a", 2, False), trial("b", 1, None), trial("b", 2, True)]
+    written(tmp_path / "run/results.json", {"results": trials, "accuracy": 0.5, "n_resolved": 2})
+    run = {"run_id": "run", "agent_name": "terminus", "model_name": "org/m"}
+    written(tmp_path / "run/run_metadata.json", run)
+    written(tmp_path / "run/a/a.1-of-2.run/results.json", trials[0])
+    found = imported(tmp_path / "run")
+    assert found.responses.models == ("terminus + org/m",)
+    assert scores(found) == {"a": (1, 2), "b": (1, 2)}
+    assert found.report.files[0].totals[0].same
+    assert len(found.report.skipped) == 2
+    assert [item.question for item in found.items] == ["Do a.", "Do b."]
+    assert scores(imported(tmp_path / "run", null="missing")) == {"a": (1, 2), "b": (1, 1)}
+
+
+def test_terminal_bench_trials_apart(tmp_path: Path) -> None:
+    for one in (trial("a", 1, True), trial("a", 2, False)):
+        written(tmp_path / one["trial_name"] / "results.json", one)
+    found = import_results([tmp_path], ImportOptions(chosen={"model": "agent"}))
+    assert scores(found) == {"a": (1, 2)}
+
+
+# OpenAI evals: schema of evals/record.py
+
+
+def test_openai_evals(tmp_path: Path) -> None:
+    def event(item: str, kind: str, **data: Any) -> dict[str, Any]:
+        return {"run_id": "r", "event_id": 0, "sample_id": item, "type": kind, "data": data}
+
+    prompt = [{"role": "system", "content": "s"}, {"role": "user", "content": "What?"}]
+    rows = [
+        {"spec": {"completion_fns": ["gpt-x"], "eval_name": "e.dev.v0", "run_id": "r"}},
+        {"final_report": {"accuracy": 0.5}},
+        event("e.1", "match", correct=False, expected="4", picked=None, sampled="5"),
+        event("e.0", "sampling", prompt=prompt, sampled=["3"]),
+        event("e.0", "match", correct=True, expected=["3", "three"], picked="3", sampled="3"),
+        event("e.1", "sampling", prompt="2 + 2", sampled=["5"]),
+        event("e.1", "raw_sample", x=1),
+    ]
+    found = imported(lines(tmp_path / "run.jsonl", rows))
+    assert found.responses.models == ("gpt-x",)
+    assert scores(found) == {"e.1": (0, 1), "e.0": (1, 1)}
+    assert {one.id: (one.question, one.answer) for one in found.items} == {
+        "e.1": ("2 + 2", "4"),
+        "e.0": ("What?", "3"),
+    }
+    file = found.report.files[0]
+    assert file.totals[0].same
+    assert sum(file.dropped.values()) == 3
+
+
+def test_openai_evals_that_a_model_graded(tmp_path: Path) -> None:
+    spec = {"spec": {"completion_fns": ["m"], "base_eval": "e"}}
+    graded = [
+        {"sample_id": f"e.{k}", "type": "metrics", "data": {"choice": "B", "score": score, "x": 1}}
+        for k, score in enumerate((1.0, 0.2))
+    ]
+    path = lines(tmp_path / "run.jsonl", [spec, *graded])
+    assert scores(imported(path)) == {"e.0": (1, 1), "e.1": (0, 1)}
+    assert scores(imported(path, metric="x")) == {"e.0": (1, 1), "e.1": (1, 1)}
+
+
+# LiveCodeBench: schema of lcb_runner/runner/main.py, and of its leaderboard
+
+
+def test_livecodebench(tmp_path: Path) -> None:
+    rows = [
+        {"question_id": "1873_A", "question_content": "Sort.", "graded_list": [True, False, -1]},
+        {"question_id": "abc", "question_content": "Add.", "graded_list": [-1, -1]},
+    ]
+    path = written(tmp_path / "GPT-X/Scenario.codegeneration_3_0.2_eval_all.json", rows)
+    found = imported(path)
+    assert found.responses.models == ("GPT-X",)
+    assert scores(found) == {"1873_A": (1, 3), "abc": (0, 2)}
+    assert scores(imported(path, incomplete="missing")) == {"1873_A": (1, 2)}
+    assert found.items[0].question == "Sort."
+
+
+def test_livecodebench_leaderboard(tmp_path: Path) -> None:
+    rows = [
+        {"question_id": "a", "model": "m", "date": 1, "pass@1": 100.0},
+        {"question_id": "b", "model": "m", "date": 1, "pass@1": 40.0},
+        {"question_id": "c", "model": "m", "date": 1, "pass@1": -1},
+    ]
+    found = imported(written(tmp_path / "performances.json", {"performances": rows, "models": []}))
+    assert scores(found) == {"a": (1, 1), "b": (0, 1)}
+    assert found.report.files[0].partial.count == 1
+    assert found.report.files[0].missing == {"not run (-1)": 1}
+
+
+def test_zeroeval_is_refused_with_a_reason(tmp_path: Path) -> None:
+    rows = [{"session_id": "gsm-0", "generator": "m", "output": ["18"], "answer": "# 18"}]
+    with pytest.raises(InputError, match="stores answers but no score; grade it"):
+        imported(written(tmp_path / "m.json", rows))
+
+
+def test_livebench_questions_beside_the_judgments(tmp_path: Path) -> None:
+    question = {"question_id": "q", "category": "math", "turns": ["1+1?"], "ground_truth": "2"}
+    lines(tmp_path / "task/question.jsonl", [question])
+    judged = {"question_id": "q", "model": "m", "score": 0.5, "tstamp": 1.0, "task": "t"}
+    lines(tmp_path / "task/model_judgment/ground_truth_judgment.jsonl", [judged])
+    found = imported(tmp_path / "task/model_judgment")
+    assert (found.items[0].question, found.items[0].answer) == ("1+1?", "2")
+    assert scores(found) == {"q": (0, 1)}
+    half = import_results([tmp_path], ImportOptions(threshold=0.5))
+    assert scores(half) == {"q": (1, 1)}
