@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from benchfill_services.review.case import Case
     from support.job_world import JobWorld
     from support.openai_api import Request
-    from support.scripted_server import Record
 
     Said = Reply | str | Callable[[Request], Reply | str]
 
@@ -53,7 +52,7 @@ def revised(a: int, b: int, **changes: Any) -> str:
     return json.dumps(reply | changes)
 
 
-def is_writing(request: Request | Record) -> bool:
+def is_writing(request: Request) -> bool:
     """Whether a call is the writing model's."""
     return bool(request.body["messages"][0]["role"] == "system")
 
@@ -106,14 +105,6 @@ class Office:
         events = (await self.desk.state(candidate)).events
         return next(event.job for event in reversed(events) if event.job is not None)
 
-    async def last_job(self) -> Job:
-        """Return the job that was made last."""
-        for kind in ("answer", "revision"):
-            found, _ = await RedisJobs(self.redis).list(limit=1, kind=kind)
-            if found and await self.redis.zrevrank("benchfill:jobs:all", found[0].id) == 0:
-                return found[0]
-        raise LookupError("the last job is of another kind")
-
     async def work(self, job: str) -> Job:
         """Work on a job in this process, and return how it stands."""
         await work_on(self.redis, self.settings, job, threading.Event())
@@ -124,12 +115,6 @@ class Office:
     async def told(self, candidate: str, person: Person = ADA) -> list[tuple[str, str]]:
         """Return what a person sees of the thread: kinds and texts."""
         return [(one.kind, one.text) for one in await self.desk.thread(candidate, person)]
-
-    def writing_calls(self) -> int:
-        """Return how often the writing model was asked and answered."""
-        return sum(
-            r.sent and r.status == 200 and is_writing(r) for r in self.world.provider.records
-        )
 
 
 async def filled(world: JobWorld) -> str:

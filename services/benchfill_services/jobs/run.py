@@ -137,7 +137,8 @@ async def _begin(redis: Redis, settings: Settings, job_id: str, holding: Holding
         return None
     if job.attempts >= MOST_ATTEMPTS:
         said = f"it was taken up {job.attempts} times and never ended; resume it to try again."
-        await tell_failure(redis, settings.reviews_needed, job, said)
+        told = "it never came to an end; an operator finds out why in the log."
+        await tell_failure(redis, settings.reviews_needed, job, told)
         await holding.lease.finish("failed", None, said)
         await RedisEvents(redis, job_id).append("status", {"status": "failed", "error": said})
         return None
