@@ -22,6 +22,7 @@ from .prune import prune
 from .ranking import ranking
 from .rollouts import rollouts
 from .serve import serve
+from .suite import suite
 from .worker import worker
 
 app = typer.Typer(
@@ -52,7 +53,7 @@ def _options(
 
 for _command in (
     *(diagnose, check, rollouts, fill, demo, merge, diff),
-    *(plan, monitor_progress, power, ranking, prune, serve, worker),
+    *(plan, monitor_progress, power, ranking, prune, suite, serve, worker),
 ):
     app.command()(_command)
 app.command("import")(import_results)
