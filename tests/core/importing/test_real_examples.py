@@ -114,7 +114,7 @@ def test_inspect_logs_that_hold_no_score(raw: Path) -> None:
     (unscored,) = (raw / "inspect_ai").glob("*popularity*.eval")
     with pytest.raises(InputError, match=r"no scored answer \(10 rows: not scored"):
         imported(unscored)
-    with pytest.raises(InputError, match="the log holds no samples"):
+    with pytest.raises(InputError, match="the log speaks of 1,000 samples and holds 0"):
         imported(raw / "inspect_ai/data_with_llm_scoring.json")
 
 

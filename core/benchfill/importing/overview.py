@@ -1,0 +1,25 @@
+"""The formats as a table, for the documentation."""
+
+from __future__ import annotations
+
+from .registry import all_formats
+
+
+def formats_table() -> str:
+    """Return a Markdown table: what is recognised by what, and what each leaves open."""
+    rows = ["| `--format` | what it is | recognised by |", "| --- | --- | --- |"]
+    rows += [
+        f"| `{one.name}` | {one.title} | {one.recognised_by} |" for one in all_formats().values()
+    ]
+    return "\n".join(rows)
+
+
+def choices_table() -> str:
+    """Return a Markdown table: what a format leaves open, its option and its default."""
+    rows = ["| format | option | default | what it settles |", "| --- | --- | --- | --- |"]
+    rows += [
+        f"| `{one.name}` | `{choice.option}` | {choice.default} | {choice.meaning} |"
+        for one in all_formats().values()
+        for choice in one.choices
+    ]
+    return "\n".join(rows)
