@@ -20,6 +20,7 @@ from .power import power
 from .progress_monitoring import progress as monitor_progress  # progress.py draws bars
 from .prune import prune
 from .ranking import ranking
+from .review import review
 from .rollouts import rollouts
 from .serve import serve
 from .suite import suite
@@ -57,6 +58,7 @@ for _command in (
 ):
     app.command()(_command)
 app.command("import")(import_results)
+app.add_typer(review)
 app.add_typer(keys)
 
 
