@@ -12,7 +12,7 @@ import pytest
 from scipy.linalg import helmert
 from scipy.special import logsumexp
 
-from benchfill import fit_1pl
+from benchfill import Fit1PL, fit_1pl
 from benchfill.onepl.collapsed import CollapsedPosterior
 from benchfill.onepl.coordinates import NonCentred, Whitened
 from benchfill.onepl.map import fit_map
@@ -155,9 +155,20 @@ def test_odd_data_are_sampled(name: str) -> None:
         assert np.isfinite(values).all()
 
 
-def test_items_with_equal_data_get_equal_figures() -> None:
-    data = matrix_of(np.concatenate([SOME, SOME], axis=1), 8)
-    fit = fit_1pl(data, seed=1)
+TWINS = matrix_of(np.concatenate([SOME, SOME], axis=1), 8)
+
+
+@pytest.fixture(scope="module")
+def twins() -> tuple[Fit1PL, list[tuple[int, int]]]:
+    """A fit of items that stand there twice, and what it told of its progress."""
+    told: list[tuple[int, int]] = []
+    return fit_1pl(TWINS, seed=3, progress=lambda done, total: told.append((done, total))), told
+
+
+def test_items_with_equal_data_get_equal_figures(
+    twins: tuple[Fit1PL, list[tuple[int, int]]],
+) -> None:
+    fit, _ = twins
     np.testing.assert_array_equal(fit.b[:10], fit.b[10:])
     np.testing.assert_array_equal(fit.b_sd[:10], fit.b_sd[10:])
 
@@ -171,11 +182,11 @@ def test_guessing_on_many_distinct_items_is_fitted_by_laplace_and_says_so() -> N
     assert fit_1pl(data, engine="map", guessing=0.25).engine == "map"
 
 
-def test_progress_is_told_and_the_seed_fixes_the_draws() -> None:
-    told: list[tuple[int, int]] = []
-    data = matrix_of(SOME, 8)
-    one = fit_1pl(data, seed=3, progress=lambda done, total: told.append((done, total)))
-    again = fit_1pl(data, seed=3)
+def test_progress_is_told_and_the_seed_fixes_the_draws(
+    twins: tuple[Fit1PL, list[tuple[int, int]]],
+) -> None:
+    one, told = twins
+    again = fit_1pl(TWINS, seed=3)
     np.testing.assert_array_equal(one.draws.b, again.draws.b)
     assert {total for _, total in told} == {3600}
     assert all(a <= b for (a, _), (b, _) in itertools.pairwise(told))
