@@ -32,6 +32,9 @@ ITEMS = b"".join(
 RESPONSES = b"model,item,correct\n" + b"".join(
     b"m%d,i%d,%d\n" % (model, item, model > item - 2) for model in range(4) for item in range(6)
 )
+SCORES = b"model,sums,words,logic\n" + b"".join(
+    b"m%d,%d,%d,%d\n" % (k, 10 * k, 7 * k % 60, 90 - 13 * k % 50) for k in range(8)
+)
 POOL = """\
 scoring: numeric
 models:

@@ -29,6 +29,7 @@ from .review_agreement import router as agreement
 from .reviews import router as reviews
 from .service import Service
 from .size_limit import SizeLimit
+from .suites import router as suites
 from .transcripts import router as transcripts
 from .usage import router as usage
 
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 _ROUTERS = (
     *(benchmarks, exports, diagnosis, merges, diffs),
     *(fills, events, candidates, transcripts, reviews, agreement),
-    *(pools, usage, health, metrics, review_page),
+    *(suites, pools, usage, health, metrics, review_page),
 )
 
 

@@ -24,6 +24,8 @@ from ..store.benchmarks import SLUG
 from .problem import ProblemError, wrong_field
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from starlette.requests import Request
 
 _FIELD_BYTES = 4096
@@ -93,7 +95,7 @@ async def read_upload(
     kind = Message()
     kind["content-type"] = request.headers.get("content-type", "")
     if kind.get_content_type() == "application/json":
-        said = _validated(whole, await _json(request))
+        said = validated(whole, await json_body(request))
         items, responses = await asyncio.to_thread(_written, said)
         described = head.model_validate(said.model_dump(include=set(head.model_fields)))
         try:
@@ -102,8 +104,8 @@ async def read_upload(
             raise _placed(error) from None
     elif kind.get_content_type() == "multipart/form-data":
         async with request.form(max_files=2, max_fields=8, max_part_size=_FIELD_BYTES) as form:
-            items, responses = [await _file(form, name) for name in _FILES]
-            described = _validated(head, _fields(form))
+            items, responses = [await one_file(form, name) for name in _FILES]
+            described = validated(head, form_fields(form, _FILES))
     else:
         raise ProblemError(
             415, "media-type", "send application/json, or multipart/form-data with two files."
@@ -111,7 +113,7 @@ async def read_upload(
     return described, await asyncio.to_thread(checked_files, items, responses)
 
 
-async def _json(request: Request) -> bytes:
+async def json_body(request: Request) -> bytes:
     """Return the body, once it is known to be JSON; Python's own reader would take NaN."""
     try:
         await request.json()
@@ -121,7 +123,7 @@ async def _json(request: Request) -> bytes:
     return await request.body()
 
 
-def _validated(kind: type[Model], value: bytes | dict[str, str]) -> Model:
+def validated(kind: type[Model], value: bytes | dict[str, str]) -> Model:
     """Read JSON strictly, and the fields of a form, which are all text, for what they say."""
     adapter = TypeAdapter(kind)
     try:
@@ -135,17 +137,19 @@ def _validated(kind: type[Model], value: bytes | dict[str, str]) -> Model:
         ) from None
 
 
-async def _file(form: FormData, name: str) -> bytes:
+async def one_file(form: FormData, name: str) -> bytes:
+    """Return a form's file. Raises ProblemError when there is not exactly one in this field."""
     files = form.getlist(name)
     if len(files) != 1 or not isinstance(files[0], UploadFile):
         raise wrong_field("body", name, "send exactly one file in this field.")
     return await files[0].read()
 
 
-def _fields(form: FormData) -> dict[str, str]:
+def form_fields(form: FormData, files: Sequence[str]) -> dict[str, str]:
+    """Return the fields of a form but for its files. Raises ProblemError."""
     fields: dict[str, str] = {}
     for name, value in form.multi_items():
-        if name in _FILES:
+        if name in files:
             continue
         if name in fields or not isinstance(value, str):
             raise wrong_field("body", name[:100], "send one value in this field.")

@@ -10,6 +10,7 @@ from .auth import bearer
 from .benchmark_upload import NewBenchmarkJson, NewVersionJson
 from .guarded_route import ROLE
 from .problem import MEDIA_TYPE, Problem
+from .suites import SuiteJson
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -50,9 +51,9 @@ def _completed(document: dict[str, Any]) -> dict[str, Any]:
     schemas = components.setdefault("schemas", {})
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
-    for model in (Problem, NewBenchmarkJson, NewVersionJson):
+    for model in (Problem, NewBenchmarkJson, NewVersionJson, SuiteJson):
         schema = model.model_json_schema(ref_template=_REF)
-        schemas |= schema.pop("$defs") | {model.__name__: schema}
+        schemas |= schema.pop("$defs", {}) | {model.__name__: schema}
     components["securitySchemes"] = {bearer.scheme_name: _scheme()}
     for path, operations in document["paths"].items():
         for operation in operations.values():

@@ -15,7 +15,7 @@ from redis import Redis
 from benchfill_services.rest.app import create_app
 from benchfill_services.settings import Settings
 from benchfill_services.store.api_keys import ROLES
-from support.rest_service import FILL, ITEMS, RESPONSES, make_keys, serving, settings_of
+from support.rest_service import FILL, ITEMS, RESPONSES, SCORES, make_keys, serving, settings_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,6 +41,7 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
         "files": {"items": ITEMS, "responses": RESPONSES}
     },
     ("post", "/v1/fills"): {"json": FILL},
+    ("post", "/v1/suites"): {"files": {"scores": SCORES}},
     ("post", "/v1/candidates/{candidate}/reviews"): {"json": {"verdict": "approve"}},
     ("post", "/v1/candidates/{candidate}/adjudication"): {"json": {"verdict": "approve"}},
     ("post", "/v1/candidates/{candidate}/questions"): {"json": {"text": "Why?"}},
