@@ -10,6 +10,7 @@ import pytest
 
 import benchfill as bf
 from benchfill_agents.pool.config import PoolModel, read_pool
+from benchfill_services.review.provenance import ItemProvenance
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
 
@@ -47,3 +48,10 @@ def test_pool(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", sorted(PoolModel.model_fields))
 def test_every_key_of_a_pool_model_is_explained(name: str) -> None:
     assert re.search(rf"^\| `{name}` \|", PAGE, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", sorted(ItemProvenance.model_fields))
+def test_every_field_of_a_provenance_is_explained(name: str) -> None:
+    (section,) = re.findall(r"^### Provenance\n(.*?)^### ", PAGE, re.MULTILINE | re.DOTALL)
+    heads = re.findall(r"^\| (`[^|]+) \|", section, re.MULTILINE)
+    assert f"`{name}`" in ", ".join(heads).split(", ")
