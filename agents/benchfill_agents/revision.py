@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 REPAIRS = 1
 _REFERENCES_PER_SIDE = 8
+_TURNED_DOWN = "the revision does not pass the checks."
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +110,7 @@ class RevisionTeam:
         if not measured:
             rejected = self._validation.rejected if self._validation is not None else ()
             reasons = rejected[-1].reasons if rejected else ("Nothing was measured.",)
-            raise NotRevisedError(f"the revision does not pass the checks. {' '.join(reasons)}")
+            raise NotRevisedError(f"{_TURNED_DOWN} {' '.join(reasons)}")
         return self._written[measured[0].item], measured[0]
 
     def _note(self, content: Rewriting | Validation | CalibrationRound) -> None:
@@ -174,13 +175,18 @@ class _ReviserAgent(RecordedAgent):
 
     @override
     async def act(self, content: ChangeRequest | Validation) -> BaseModel:
-        task, attempt = self._task, _attempt(content)
-        if isinstance(content, Validation):
-            task = task.model_copy(update={"rejected": content.rejected})
         await self._parts.permit()
-        # two apart: a reviser that asks again takes the next one
-        child = await self._reviser.revise(task, seed=self._parts.seed + 2 * attempt)
-        return Rewriting(round=1, attempt=attempt, children=(child,))
+        if not isinstance(content, Validation):
+            child = await self._reviser.revise(self._task, seed=self._parts.seed)
+            return Rewriting(round=1, attempt=0, children=(child,))
+        task = self._task.model_copy(update={"rejected": content.rejected})
+        try:
+            # two on: a reviser that asks again takes the next one
+            child = await self._reviser.revise(task, seed=self._parts.seed + 2)
+        except NotRevisedError as error:
+            reasons = " ".join(content.rejected[-1].reasons)
+            raise NotRevisedError(f"{_TURNED_DOWN} {reasons} Mending it failed.") from error
+        return Rewriting(round=1, attempt=_attempt(content), children=(child,))
 
 
 def _attempt(content: Any) -> int:

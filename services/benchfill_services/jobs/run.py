@@ -160,7 +160,8 @@ async def _end_of(
         raise
     except Exception as error:  # whatever it is must not take the worker down
         return meaning(error, job)
-    if end.status == "cancelled" and not holding.cancelled:
+    # a fill that was interrupted says so itself, whoever interrupted it
+    if end.status == "cancelled" and isinstance(job.spec, FillSpec) and not holding.cancelled:
         return "left" if holding.lost else "handed_back"
     return end
 

@@ -153,20 +153,25 @@ async def test_an_invalid_revision_is_mended_once(desk: Office) -> None:
 
 REFUSED = Reply(refusal="I will not write that.", finish_reason="content_filter")
 BAD_DAYS = {
-    "refusal": ([REFUSED], "The model refused."),
-    "no JSON": (['{"question": "1 + 1'], "no valid JSON object."),
-    "half a reply": ([Reply('{"question": "1', finish_reason="length")], "cut off at the token"),
-    "silence": ([""], "holds no text"),
-    "nothing changed": (["same"], "changes nothing"),
-    "an answer that is no number": ([revised(42, 35, answer="many")], "'many' is not a number."),
-    "two choices": ([revised(42, 35, choices=["77", "78"])], "2 choices instead of 0"),
-    "a provider that fails for good": ([Reply("no such model", status=404)], "refused the call"),
+    "refusal": ([REFUSED], "The model refused.", 2),
+    "no JSON": (['{"question": "1 + 1'], "no valid JSON object.", 2),
+    "half a reply": ([Reply('{"question": "1', finish_reason="length")], "at the token limit", 2),
+    "silence": ([""], "holds no text", 2),
+    "nothing changed": (["same"], "changes nothing", 2),
+    "two choices": ([revised(42, 35, choices=["77", "78"])], "2 choices instead of 0", 2),
+    "the same fault again": ([revised(42, 35, answer="many")], "'many' is not a number.", 3),
+    "another fault": (
+        [revised(42, 35, answer="many"), revised(42, 36, answer="more")],
+        "the revision does not pass the checks. The answer 'more' is not a number.",
+        2,
+    ),
+    "a provider that fails for good": ([Reply("no such model", status=404)], "refused the call", 1),
 }
 
 
 @pytest.mark.parametrize("day", BAD_DAYS)
 async def test_a_bad_day_ends_in_one_clear_sentence(desk: Office, day: str) -> None:
-    line, why = BAD_DAYS[day]
+    line, why, calls = BAD_DAYS[day]
     item = desk.made.first.item
     same = revised(0, 0, question=item.question, answer=item.answer)
     playing = desk.play(*(same if one == "same" else one for one in line))
@@ -174,9 +179,7 @@ async def test_a_bad_day_ends_in_one_clear_sentence(desk: Office, day: str) -> N
     await desk.desk.decide(case, BOB, NewVerdict("approve"))
     job = await ask_for_a_change(desk, case)
     assert (await desk.desk.look(case, BOB)).status == "revising"
-    done = await desk.work(job)
-    assert done.status == "failed"
-    assert why in str(done.error) or day.startswith("a provider")
+    assert (await desk.work(job)).status == "failed"
     kind, text = (await desk.told(case))[-1]
     assert kind == "failure"
     assert text.startswith("There is no revision: ")
@@ -184,8 +187,8 @@ async def test_a_bad_day_ends_in_one_clear_sentence(desk: Office, day: str) -> N
     assert "ability" not in text  # which model writes stays hidden
     assert not re.search(r"/(tmp|home|root|v1)\b|Traceback|http", text)
     assert (await desk.desk.look(case, BOB)).status == "disagreement"
-    assert len(playing.asked) == (1 if day.startswith("a provider") else 2)
-    assert len(desk.world.provider.records) == len(playing.asked)  # no rollout was bought
+    assert len(playing.asked) == calls
+    assert len(desk.world.provider.records) == calls  # no rollout was bought
 
 
 async def test_errors_that_pass_are_passed_over(desk: Office) -> None:
@@ -313,7 +316,7 @@ async def test_a_question_is_answered(desk: Office) -> None:
     for text in ("Why not 13?", f"Question: {desk.made.first.item.question}"):
         before = task[: task.index(text)]
         assert before.rindex("<untrusted-") > before.rfind("</untrusted-")
-    assert "ability" not in task  # nor does it hear who it is
+    assert "ability-" not in task  # nor does it hear who it is
     assert "Why not 13?" not in bobs
     assert "Question: Why not 13?\nAnswer: It is $12$" in last
     assert "secret" not in last
@@ -330,7 +333,7 @@ async def test_a_question_is_answered(desk: Office) -> None:
     [
         (REFUSED, "the model refused to answer."),
         ("  ", "the model's reply was empty"),
-        (Reply("It is", finish_reason="length"), "cut off at the token limit"),
+        (Reply("It is", finish_reason="length"), "the answer was cut off at the token limit"),
         (Reply("no", status=401), "a model's provider refused the call"),
     ],
 )
