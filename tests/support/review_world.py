@@ -168,7 +168,7 @@ async def _talk(redis: Redis, case: Case) -> None:
         ("Validator", "answer", "agent",
          "Option C is wrong: by the chain rule $f'(x)=2x\\,g'(x^2)$.\n\n"
          "1. differentiate the outer function,\n2. multiply by the inner derivative.\n\n"
-         "```python\nimport sympy as sp\nx = sp.symbols('x')\nsp.integrate(x**2/(1+x), (x, 0, 1))\n```"),
+         "```python\nx = sp.symbols('x')\nsp.integrate(x**2/(1+x), (x, 0, 1))\n```"),
         ("Calibrator", "calibration", "agent", "z = 0.512 (0.480 to 0.540), 288 answers."),
     ]  # fmt: skip
     for number, (author, kind, author_kind, text) in enumerate(said):

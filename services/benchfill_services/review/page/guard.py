@@ -95,7 +95,7 @@ async def _admit(request: Request, access: Access) -> None:
             person = Person.of(key)
             request.state.visit = Visit(token, new=False, person=person)
             await service.rate_limits.count(key)
-    request.state.visit = Visit(token, not known, person, service.anonymous)
+    request.state.visit = Visit(token, not known, person, service.anonymous, service.desk.needed)
     if request.method not in {"GET", "HEAD"}:
         await _refuse_foreign_form(request)
     if person is None and access != "open":

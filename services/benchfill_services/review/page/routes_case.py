@@ -31,6 +31,13 @@ router = APIRouter(prefix="/review/c", include_in_schema=False, route_class=Page
 CandidateId = Annotated[str, Path(pattern=CANDIDATE)]
 EntryId = Annotated[str, Query(pattern=ENTRY_ID)]
 _Number = Annotated[int, Path(ge=1, le=10_000)]
+DONE = {
+    "approve": "Approved.",
+    "reject": "Rejected.",
+    "request_change": "Your change is requested.",
+    "undo": "Your verdict is taken back.",
+    "question": "Asked. The answer comes into the transcript.",
+}
 NOTHING_TYPED = {"form": "", "text": "", "reasons": ()}
 
 
@@ -49,7 +56,6 @@ async def desk_context(  # noqa: PLR0913, PLR0917 - what a page is made of
     )
     return {
         "visit": visit,
-        "needed_reviewers": service.desk.needed,
         "view": view,
         "revision": revision_of(view, shown) or view.latest,
         "beside": {"previous": previous, "next": following},
@@ -67,7 +73,6 @@ async def case_page(  # noqa: PLR0913 - what a page is made of
     *,
     against: Against = "parent",
     at: str | None = None,
-    notice: str = "",
     status: int = 200,
 ) -> HTMLResponse:
     """Render the page of a case."""
@@ -81,7 +86,6 @@ async def case_page(  # noqa: PLR0913 - what a page is made of
         **context | await case_context(view, context["revision"], against),
         window=drawn or _drawn(await timeline.newest(), view),
         stream=f"/review/c/{view.id}/stream?after={after}&seen={view.seen}",
-        notice=notice,
     )
     return HTMLResponse(page, status)
 
@@ -119,15 +123,17 @@ async def show_case(  # noqa: PLR0913, PLR0917 - FastAPI names them
     chosen: FilterDep,
     at: Annotated[str | None, Query(pattern=ENTRY_ID)] = None,
     against: Against = "parent",
+    done: Annotated[str, Query(max_length=20)] = "",
 ) -> HTMLResponse:
     """Show the newest wording of a candidate; the reviewer's clock starts."""
     await case_of(service, candidate)
     view = await service.desk.look(candidate, person, begin=True)
     context = await desk_context(service, visit, person, view, chosen)
+    context |= {"notice": DONE.get(done, ""), "failed": False}
     return await case_page(service, context, person, against=against, at=at)
 
 
-@router.get("/{candidate}/r/{number}", **lets_in("signed-in"))
+@router.get("/{candidate}/r/{number:int}", **lets_in("signed-in"))
 async def show_revision(  # noqa: PLR0913, PLR0917 - FastAPI names them
     candidate: CandidateId,
     number: _Number,
@@ -147,7 +153,7 @@ async def show_revision(  # noqa: PLR0913, PLR0917 - FastAPI names them
     return await case_page(service, context, person, against=against)
 
 
-@router.get("/{candidate}/r/{number}.txt", **lets_in("signed-in"))
+@router.get("/{candidate}/r/{number:int}.txt", **lets_in("signed-in"))
 async def revision_text(
     candidate: CandidateId, number: _Number, person: PersonDep, service: ServiceDep
 ) -> Response:

@@ -17,7 +17,7 @@ from ..rules import NewVerdict, Person
 from .error_pages import wants_fragment
 from .guard import PageRoute, lets_in
 from .queue_filter import FilterDep, QueueFilter
-from .routes_case import CandidateId, case_page, desk_context
+from .routes_case import DONE, CandidateId, case_page, desk_context
 from .templates import render
 from .visit import PersonDep, Visit, VisitDep
 
@@ -25,13 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable
 
 router = APIRouter(prefix="/review/c", include_in_schema=False, route_class=PageRoute)
-_DONE = {
-    "approve": "Approved.",
-    "reject": "Rejected.",
-    "request_change": "Your change is requested.",
-    "undo": "Your verdict is taken back.",
-    "question": "Asked. The answer comes into the transcript.",
-}
 _NAMES = {"text": "your words", "reasons": "the reasons", "verdict": "the verdict"}
 
 
@@ -152,7 +145,7 @@ async def _do(sent: Sent, form: str, what: str, deed: Awaitable[object]) -> Resp
         return await _answer(sent, sentence, typed=typed, problem=problem)
     if not sent.fragment:
         return RedirectResponse(f"/review/c/{sent.candidate}{sent.chosen.query(done=what)}", 303)
-    return await _answer(sent, _DONE[what])
+    return await _answer(sent, DONE[what])
 
 
 async def _answer(

@@ -69,7 +69,6 @@ async def show_queue(  # noqa: PLR0913, PLR0917 - FastAPI names them
     page = render(
         "queue",
         visit=visit,
-        needed_reviewers=service.desk.needed,
         shelf=shelf,
         shelf_words=SHELF_WORDS,
         sizes=await service.desk.sizes(person),

@@ -109,7 +109,7 @@ class Timeline:
         if entry_id[0] != "f" or not _STREAM_ID.fullmatch(entry_id[1:]):
             return None
         time, _, number = entry_id[1:].partition("-")
-        before = f"{time}-{int(number) - 1}" if int(number) else f"{int(time) - 1}-{2**64 - 1}"
+        before = f"{time}-{int(number) - 1}" if int(number) else f"{int(time) - 1}-{10**18}"
         found = await self._after(before, 1)
         return found[0] if found and found[0].id == entry_id else None
 

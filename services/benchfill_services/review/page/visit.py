@@ -23,6 +23,8 @@ class Visit:
     """Whether the browser has yet to be given the cookie."""
     person: Person | None
     anonymous: bool = False
+    needed: int = 2
+    """Reviewers who must agree on an item."""
 
     @property
     def csrf(self) -> str:
