@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+import shlex
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
+import typer
 
 from benchfill import InputError
 from benchfill.importing import import_results, registry
 from benchfill.importing.overview import choices_table, formats_table
+from benchfill_services.cli import app
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "import.md").read_text(encoding="utf-8")
 
@@ -19,6 +22,15 @@ def test_the_tables_are_those_of_the_registry() -> None:
     # python -c "from benchfill.importing.overview import *; print(formats_table())"
     assert formats_table() in PAGE
     assert choices_table() in PAGE
+
+
+@pytest.mark.parametrize("name", sorted(registry.all_formats()))
+def test_every_example_is_a_command(name: str) -> None:
+    words = shlex.split(registry.all_formats()[name].example)
+    assert words[:2] == ["benchfill", "import"]
+    command = typer.main.get_command(app).commands["import"]
+    context = command.make_context("import", [*words[2:], "--out", "imported"])
+    assert context.params["paths"]
 
 
 @pytest.fixture

@@ -85,6 +85,8 @@ class ResultFormat(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     recognised_by: ClassVar[str]
+    example: ClassVar[str] = ""
+    """A command that imports it, without ``--out``."""
     choices: ClassVar[tuple[Choice, ...]] = ()
     generic: ClassVar[bool] = False
     """Whether more specific formats go first: a CSV table may be anything."""

@@ -7,10 +7,10 @@ from .registry import all_formats
 
 def formats_table() -> str:
     """Return a Markdown table: what is recognised by what, and what each leaves open."""
-    rows = ["| `--format` | what it is | recognised by |", "| --- | --- | --- |"]
-    rows += [
-        f"| `{one.name}` | {one.title} | {one.recognised_by} |" for one in all_formats().values()
-    ]
+    rows = ["| `--format` | what it is | recognised by | example |", "| --- | --- | --- | --- |"]
+    for one in all_formats().values():
+        example = one.example.removeprefix("benchfill import ")
+        rows.append(f"| `{one.name}` | {one.title} | {one.recognised_by} | `{example}` |")
     return "\n".join(rows)
 
 

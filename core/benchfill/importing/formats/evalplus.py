@@ -20,6 +20,7 @@ class EvalPlus(ResultFormat):
     """Results of EvalPlus: a list of solutions a task."""
 
     name = "evalplus"
+    example = "benchfill import *_eval_results.json --metric base"
     title = "EvalPlus results"
     recognised_by = "JSON with `eval.<task>[].base_status`"
     choices = (
@@ -71,6 +72,7 @@ class EvalPerf(ResultFormat):
     """Results of EvalPerf: how many of n samples pass, in percent."""
 
     name = "evalperf"
+    example = "benchfill import *_evalperf_results.brief.json"
     title = "EvalPerf results"
     recognised_by = "JSON with `config.n_samples` and `eval.<task>.pass@1`"
     choices = (Choice("--model", "the file's name", "the model"),)

@@ -38,6 +38,7 @@ class Helm(ResultFormat):
     """Runs of HELM."""
 
     name = "helm"
+    example = "benchfill import benchmark_output/runs/v1 --metric exact_match"
     title = "HELM run folders"
     recognised_by = "a JSON list with `instance_id` and `stats` (`per_instance_stats.json`)"
     choices = (

@@ -45,6 +45,7 @@ class Inspect(ResultFormat):
     """Logs of Inspect AI."""
 
     name = "inspect"
+    example = "benchfill import logs/*.eval"
     title = "Inspect AI logs, `.eval` and `.json`"
     recognised_by = "a ZIP file with `header.json` or `_journal/`; JSON with `eval` and `plan`"
     choices = (

@@ -22,6 +22,7 @@ class LiveBench(ResultFormat):
     """Judgments of LiveBench; of two of the same answer the later one counts."""
 
     name = "livebench"
+    example = "benchfill import data/live_bench --threshold 0.5"
     title = "LiveBench judgments"
     recognised_by = "JSON lines with `question_id`, `model`, `score`, `tstamp`"
 

@@ -29,6 +29,7 @@ class LiveCodeBench(ResultFormat):
     """Results of LiveCodeBench."""
 
     name = "livecodebench"
+    example = "benchfill import output/*/*_eval_all.json"
     title = "LiveCodeBench results"
     recognised_by = "a JSON list with `question_id` and `graded_list`; JSON with `performances`"
     choices = (

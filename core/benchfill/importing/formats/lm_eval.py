@@ -39,6 +39,7 @@ class LmEval(ResultFormat):
     """Samples files of lm-evaluation-harness."""
 
     name = "lm-eval"
+    example = "benchfill import results/*/samples_gsm8k_*.jsonl --filter strict-match"
     title = "lm-evaluation-harness samples"
     recognised_by = "JSON lines with `doc_id`, `target` and `resps`; `results_*.json` beside it"
     choices = (

@@ -30,6 +30,7 @@ class MmluPro(ResultFormat):
     """Outputs of MMLU-Pro's scripts."""
 
     name = "mmlu-pro"
+    example = "benchfill import eval_results/*.zip --null missing"
     title = "MMLU-Pro outputs"
     recognised_by = "a JSON list with `question_id`, `options`, `answer`, `pred`"
     choices = (

@@ -19,6 +19,7 @@ class PyIrt(ResultFormat):
     """Data sets of py-irt."""
 
     name = "py-irt"
+    example = "benchfill import minitest.jsonlines"
     title = "py-irt JSON lines"
     recognised_by = "JSON lines with `subject_id` and `responses`"
 

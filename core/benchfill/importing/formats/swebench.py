@@ -28,6 +28,7 @@ class SweBenchReport(ResultFormat):
     """Reports of the SWE-bench harness, of 2024 and later."""
 
     name = "swebench-report"
+    example = "benchfill import reports/*.json --incomplete missing"
     title = "SWE-bench harness reports"
     recognised_by = "JSON with `total_instances` and `resolved_ids` (2024: `resolved`)"
     choices = (
@@ -101,6 +102,7 @@ class SweBenchDetails(ResultFormat):
     """Per-instance details: of many models, or of one."""
 
     name = "swebench-details"
+    example = "benchfill import per_instance_details.json"
     title = "SWE-bench per-instance details"
     recognised_by = "JSON with `<model>.<instance>.resolved`, or `<instance>.resolved`"
     choices = (
@@ -143,6 +145,7 @@ class Verdicts(ResultFormat):
     """One object of instance and true or false, as SWE-bench Pro writes it."""
 
     name = "swebench-pro"
+    example = "benchfill import traj/*/eval_results.json"
     title = "SWE-bench Pro verdicts"
     recognised_by = "JSON with an id and true or false in every field (`eval_results.json`)"
     choices = (Choice("--model", "the file's name, else the folder's", "the model"),)

@@ -21,6 +21,7 @@ class TauBench(ResultFormat):
     """Trajectories of tau-bench."""
 
     name = "tau-bench"
+    example = "benchfill import historical_trajectories/gpt-4o-airline.json"
     title = "tau-bench trajectories"
     recognised_by = "a JSON list with `task_id`, `reward`, `trial`"
     choices = (Choice("--model", "the file's name", "the agent or model"),)

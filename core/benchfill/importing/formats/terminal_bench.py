@@ -21,6 +21,7 @@ class TerminalBench(ResultFormat):
     """Results of Terminal-Bench."""
 
     name = "terminal-bench"
+    example = "benchfill import runs/ --null missing"
     title = "Terminal-Bench results"
     recognised_by = "JSON with `results[].is_resolved` and `task_id`; a trial's own file too"
     choices = (

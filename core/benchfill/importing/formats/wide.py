@@ -49,6 +49,7 @@ class Wide(ResultFormat):
     """Tables with a cell for each model and item."""
 
     name = "wide"
+    example = "benchfill import matrix.csv --rows items"
     title = "wide tables (CSV, TSV, Parquet): models x items, items x models, without a header"
     recognised_by = "cells from 0 to 1 in every column but the first"
     generic = True

@@ -23,6 +23,7 @@ class ZeroEval(ResultFormat):
     """Outputs of ZeroEval, which cannot be imported."""
 
     name = "zeroeval"
+    example = "benchfill import result_dirs/gsm"
     title = "ZeroEval outputs (refused: they hold no score)"
     recognised_by = "a JSON list with `session_id` or `id`, `generator`, `output`"
 
