@@ -55,7 +55,7 @@ def linearity_of(
         residuals[:, j] = _residual(linear, z[:, j])
         unexplained = float(np.mean(residuals[:, j] ** 2))
         gain = p_value = chance = None
-        if n - quadratic.shape[1] >= _NO_ROOM:
+        if squares and n - quadratic.shape[1] >= _NO_ROOM:
             left = float(np.mean(_residual(quadratic, z[:, j]) ** 2))
             gain = unexplained - left
             chance = unexplained * len(squares) / (n - linear.shape[1])
@@ -76,8 +76,8 @@ def linearity_of(
 def _components(z: NDArray[np.float64], count: int) -> NDArray[np.float64]:
     """Return scores of the models on the leading components, with unit variance, shape (n, d)."""
     values, vectors = np.linalg.eigh(z.T @ z / len(z))
-    values, vectors = values[::-1][:count], vectors[:, ::-1][:, :count]
-    there = values > 1e-12 * values[0]
+    values, vectors = values[::-1], vectors[:, ::-1]
+    there = (values > 1e-12 * values[0]) & (np.arange(len(values)) < count)
     return np.asarray(z @ vectors[:, there] / np.sqrt(values[there]))
 
 
