@@ -10,7 +10,7 @@ import pytest
 
 from benchfill_services.store import keys
 from benchfill_services.store.events import RedisEvents
-from benchfill_services.store.jobs import JobLease
+from benchfill_services.store.jobs import JobLease, RedisJobs
 from benchfill_services.store.reviews import RedisReviews
 from benchfill_services.store.transcript import RedisTranscript
 from benchfill_services.store.usage import today
@@ -118,5 +118,11 @@ async def test_a_case_opened_by_rest_has_the_writer_of_its_fill(
         assert [one["id"] for one in fills] == [candidate.partition(".")[0]]
         assert client.get("/v1/usage").json()["entries"][0]["fill"] == fills[0]["id"]
         assert 'benchfill_jobs{status="queued"} 1.0' in client.get("/metrics").text
+        (job,), _ = await RedisJobs(valkey).list(limit=5, kind="answer")
+        for path in ("", "/report", "/events"):
+            assert client.get(f"/v1/fills/{job.id}{path}").status_code == 404
+        assert client.get("/v1/usage", params={"fill": job.id}).status_code == 404
+    with rest.client("operator") as operator:
+        assert operator.post(f"/v1/fills/{job.id}/cancel").status_code == 404
     case, _ = await RedisReviews(valkey).case(candidate)
     assert (case.writer, case.first.prompts) == (WRITER, {"rewrite": "ab" * 32})
