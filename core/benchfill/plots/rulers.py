@@ -21,6 +21,7 @@ _RULER = 0.72  # inches
 _BOTTOMS = (2.05, 0.85)
 _MOST_TICKS = 3000
 _TITLE = 70
+_FARTHEST = 0.5
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,8 @@ def gap_rulers(before: Ruler, after: Ruler, *, theme: Theme = LIGHT) -> Figure:
     """
     figure = new_figure(HEIGHT, theme)
     ends = [one for ruler in (before, after) for one in (*ruler.items, *_reach(ruler))]
-    low, high = min([0.0, *ends]), max([1.0, *ends])
+    # an interval without an end must not squeeze the rulers
+    low, high = max(min([0.0, *ends]), -_FARTHEST), min(max([1.0, *ends]), 1 + _FARTHEST)
     for ruler, bottom, inside in zip((before, after), _BOTTOMS, (False, True), strict=True):
         ax = figure.add_axes(
             (LEFT / WIDTH, bottom / HEIGHT, 1 - (LEFT + RIGHT) / WIDTH, _RULER / HEIGHT)
