@@ -6,12 +6,16 @@ import re
 import time
 from typing import TYPE_CHECKING
 
+import httpx
 import pytest
+from pydantic import SecretStr
 
 from benchfill_services.review.case import ThreadMessage
 from benchfill_services.review.desk import now
 from benchfill_services.review.rules import NewVerdict
 from benchfill_services.store.reviews import RedisReviews
+from support.redis_server import RedisServer
+from support.rest_service import serving, settings_of
 from support.review_cases import make_case
 from support.review_visitor import Elements
 from support.review_world import HOSTILE_QUESTION, ITEMS, open_case
@@ -247,3 +251,20 @@ async def test_ten_thousand_candidates_page_quickly(visitor, valkey, desk, peopl
         took.append(time.process_time() - began)
         assert len(TITLE.findall(page.text)) == 50
     assert max(took) < 0.5  # CPU seconds; 0.05 on the machine it was written on
+
+
+def test_a_lost_store_is_said_in_words(tmp_path) -> None:
+    with RedisServer(tmp_path / "redis") as server:
+        redis_url = SecretStr(server.url)
+        settings = settings_of(tmp_path, tmp_path).model_copy(update={"redis_url": redis_url})
+        with (
+            serving(settings, anonymous=True) as started,
+            httpx.Client(base_url=started.base, timeout=60) as client,
+        ):
+            assert client.get("/review").status_code == 200
+            server.kill()
+            page = client.get("/review")
+            put = client.get("/review", headers={"HX-Request": "true"})
+    assert page.status_code == put.status_code == 503
+    assert "The store does not answer" in page.text
+    assert "<html" not in put.text

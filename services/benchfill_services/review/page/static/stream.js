@@ -46,18 +46,26 @@
     event.detail.serverResponse = made.innerHTML;
   });
 
-  document.addEventListener("htmx:sseClose", (event) => {
+  // the session of this page has ended; another tab may have begun a new one
+  document.addEventListener("htmx:sseClose", async (event) => {
     if (event.detail.type !== "message") return;
-    const place = document.getElementById("notice");
+    const answer = await fetch(`${location.pathname}${location.search}`, { redirect: "manual" });
     const said = document.createElement("p");
-    said.className = "notice bad";
-    said.textContent = "You are signed out. What you typed is still here; sign in to send it. ";
     const link = document.createElement("a");
-    link.href = "/review/sign-in";
-    link.target = "_blank";
-    link.textContent = "Sign in in a new tab";
+    if (answer.ok) {
+      said.className = "notice";
+      said.textContent = "You signed in anew. Reload to see messages as they come: ";
+      link.href = location.href;
+      link.textContent = "reload";
+    } else {
+      said.className = "notice bad";
+      said.textContent = "You are signed out. What you typed is still here; sign in to send it. ";
+      link.href = "/review/sign-in";
+      link.target = "_blank";
+      link.textContent = "Sign in in a new tab";
+    }
     said.append(link);
-    place?.replaceChildren(said);
+    document.getElementById("notice")?.replaceChildren(said);
   });
 
   // What is typed survives reloads and replaced forms, until it is sent. A tab keeps its own.
@@ -109,10 +117,18 @@
     for (const field of document.querySelectorAll("input[name=csrf]")) field.value = event.detail.value;
   });
 
+  // good news need not stay: the desk says the same
+  const fade = () => {
+    const said = document.querySelector("#notice .notice.good");
+    if (said) setTimeout(() => said.remove(), 8000);
+  };
+  document.addEventListener("DOMContentLoaded", fade);
+
   // after a decision the focus goes to what was said about it
   document.addEventListener("htmx:afterSettle", (event) => {
     if (event.detail.requestConfig?.verb !== "post") return;
     const said = document.querySelector("#notice .notice");
     if (said && !document.activeElement?.matches("textarea")) said.focus({ preventScroll: true });
+    fade();
   });
 })();
