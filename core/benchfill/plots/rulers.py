@@ -94,6 +94,8 @@ def _ruler(ax: Axes, ruler: Ruler, theme: Theme, *, inside: bool) -> None:
     ax.set_ylim(0, 1)
     for left, right in ruler.empty:
         ax.axvspan(left, right, facecolor=theme.empty, alpha=0.28, linewidth=0, zorder=0.5)
+        # gaps may lie side by side with a single item between them
+        ax.vlines([left, right], 0, 1, color=theme.muted, linewidth=0.6, zorder=0.6)
     shown = list(ruler.items)[:: max(1, len(ruler.items) // _MOST_TICKS)]
     ax.vlines(shown, 0.02, 0.55, color=theme.item, linewidth=1.1 if len(shown) <= 80 else 0.7)
     for one in ruler.new:
