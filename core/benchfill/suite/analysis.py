@@ -153,7 +153,7 @@ class _Analysis:
         if later is not None:
             transfer = transfer_of(
                 self.used,
-                later,
+                later.select([one for one in later.benchmarks if one not in asked.outside]),
                 coverage.size,
                 how=(asked.frontier, asked.missing, asked.replicates),
                 rng=self._rng(6),

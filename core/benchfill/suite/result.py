@@ -342,7 +342,10 @@ class Transfer(_Frozen):
     chosen_later: tuple[str, ...]
     f_transferred: float = Field(description="f at the later date of those chosen now")
     f_own: float = Field(description="f at the later date of those chosen later")
-    ratio: Resampled = Field(description="the one over the other; models of both dates resampled")
+    ratio: Resampled = Field(
+        description="the one over the other, above 1 where the later greedy choice is not the best; "
+        "models of both dates resampled"
+    )
     ratio_random: Resampled = Field(description="its null: random subsets of the same size")
     d_eff_later: float
 
