@@ -55,7 +55,9 @@ class Collector:
         """Begin with a file."""
         self._file += 1
         self._report = report
-        self._right = self._rollouts = 0
+        # a model's attributes are slow to set: counted here, and told at the end
+        self._right = self._rollouts = self._rows = self._used = 0
+        self._run = f"file {self._file}"
         self._score_sum = 0.0
 
     def add(self, response: Response) -> None:
@@ -66,20 +68,21 @@ class Collector:
         InputError
             A score out of range, or model and item a second time in one run.
         """
-        report = self._report
-        report.rows_read += 1
-        model = self._named(response.model)
+        self._rows += 1
+        model = response.model
+        if self.options.aliases:
+            model = self._named(model)
         j = self.models.setdefault(model, len(self.models))
         i = self.items.setdefault((response.scope, response.item), len(self.items))
         if response.correct is None:
+            report = self._report
             report.missing[response.why] = report.missing.get(response.why, 0) + 1
             return
         correct, n = self._counted(response)
         self._right += correct
         self._rollouts += n
-        run = (j, response.run or f"file {self._file}", response.rollout)
-        if self._keep(run, i, correct << _SHIFT | n, response):
-            report.rows_used += 1
+        run = (j, response.run or self._run, response.rollout)
+        self._used += self._keep(run, i, correct << _SHIFT | n, response)
 
     def _named(self, model: str) -> str:
         name = self.options.aliases.get(model, model)
@@ -108,7 +111,9 @@ class Collector:
 
     def _keep(self, run: Run, i: int, cell: int, response: Response) -> bool:
         """Keep an answer, or of two the one that counts; True if it stands for itself."""
-        cells = self._runs.setdefault(run, {})
+        cells = self._runs.get(run)
+        if cells is None:
+            cells = self._runs[run] = {}
         new = i not in cells
         if response.stamp is not None:
             stamps = self._stamps.setdefault(run, {})
@@ -161,6 +166,8 @@ class Collector:
     def end(self) -> None:
         """Finish a file: its accuracy, and whether that is what the file itself says."""
         report = self._report
+        report.rows_read += self._rows
+        report.rows_used += self._used
         if not self._rollouts:
             return
         report.accuracy = self._right / self._rollouts

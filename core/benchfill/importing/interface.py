@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from ..errors import InputError
 from .node import Node, clean, usable_name
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 Role = Literal["responses", "companion", "no scores"]
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(NamedTuple):
     """What a model scored on an item.
 
     ``correct`` of ``n`` rollouts were right; with one rollout it may be a share, which the

@@ -243,7 +243,7 @@ def test_names_that_lead_out_of_the_archive(tmp_path: Path, name: str) -> None:
 def test_a_gzip_bomb(tmp_path: Path) -> None:
     path = tmp_path / "bomb.jsonl.gz"
     row = b'{"subject_id": "m", "responses": {}}' + b" " * 10_000 + b"\n"
-    with gzip.open(path, "wb") as file:
+    with gzip.open(path, "wb", compresslevel=1) as file:
         for _ in range(6_800):
             file.write(row)
     error = refused(path)
@@ -396,7 +396,7 @@ def sound(found: Imported, folder: Path) -> None:
 
 
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(seed=st.integers(0, 2**32), values=st.booleans())
 def test_noise_gives_an_import_or_a_sentence(
@@ -416,7 +416,7 @@ def test_noise_gives_an_import_or_a_sentence(
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(seed=st.integers(0, 2**32))
 def test_noise_within_an_eval_log(shared_data: Path, tmp_path: Path, seed: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -145,6 +146,8 @@ class _Cells:
         """Yield every cell; rows are models, or items."""
         columns, rows = self._parts()
         wide_rows = self._rows_are(columns)
+        by_model = wide_rows == "models"
+        known: dict[Any, float | None] = {}
         for number, (line, cells) in enumerate(rows, start=1):
             if self._layout.row_names:
                 name = name_of(self._node(cells[0], line, "first column"))
@@ -152,9 +155,17 @@ class _Cells:
                 name = f"{wide_rows.removesuffix('s')} {number}"
             scores = cells[1:] if self._layout.row_names else cells
             for column, cell in zip(columns, scores, strict=True):
-                score = score_of(self._node(cell, line, column))
-                model, item = (name, column) if wide_rows == "models" else (column, name)
+                # a table has many cells, and few different ones
+                score = known[cell] if cell in known else self._score(cell, line, column, known)
+                model, item = (name, column) if by_model else (column, name)
                 yield Response(model, item, score, why="empty cell", line=line)
+
+    def _score(
+        self, cell: Any, line: int | None, column: str, known: dict[Any, float | None]
+    ) -> float | None:
+        score = score_of(self._node(cell, line, column))
+        known[cell] = score
+        return score
 
     def _node(self, value: Any, line: int | None, column: str) -> Any:
         return Tabular(self._file, ()).cell(value, line, column)
@@ -168,8 +179,8 @@ class _Cells:
                 key_name(name, self._node(name, None, f"column {k}"))
                 for k, name in enumerate(table.columns[1:], start=2)
             ]
-            twice = next((one for k, one in enumerate(names) if one in set(names[:k])), None)
             if len(set(names)) < len(names):
+                twice = Counter(names).most_common(1)[0][0]
                 raise self._file.error(f"column {twice!r} stands twice; names must be unique.")
             return names, table.rows()
         width = len(table.columns) - self._layout.row_names
