@@ -195,33 +195,38 @@ def _new_items(diff: VersionDiff) -> Section:
                 on_page=False,
             ),
             Table(
-                "New items, with 90% intervals",
-                (
-                    *("item", "parent", "aimed at", "z measured", "5%", "95%", "P(in gap)"),
-                    *("z after refit", "5%", "95%", "rollouts", "reviewers"),
-                ),
-                tuple(_long(one) for one in diff.added),
+                "New items as they were measured, on the earlier scale, with 90% intervals",
+                ("item", "parent", "aimed at", "z", "5%", "95%", "P(in gap)", "rollouts"),
+                tuple(_as_measured(one) for one in diff.added),
+                on_terminal=False,
+            ),
+            Table(
+                "New items after the refit, on the later scale, with 90% intervals",
+                ("item", "z", "5%", "95%", "reviewers"),
+                tuple((one.id, *_interval(one.refitted), _reviewers(one)) for one in diff.added),
                 on_terminal=False,
             ),
         ),
     )
 
 
-def _long(one: AddedItem) -> tuple[str | float | int | None, ...]:
+def _as_measured(one: AddedItem) -> tuple[str | float | int | None, ...]:
     origin = one.provenance
-    reviewers = sorted({said.reviewer for said in origin.reviews}) if origin else []
-    if origin and origin.adjudicated:
-        reviewers.append("adjudicated")
     return (
         one.id,
         (origin.parent if origin else None) or "–",
         origin.target_z if origin else None,
         *_interval(one.measured),
         origin.p_in_gap if origin else None,
-        *_interval(one.refitted),
         origin.rollouts if origin else None,
-        ", ".join(reviewers) or "–",
     )
+
+
+def _reviewers(one: AddedItem) -> str:
+    if one.provenance is None:
+        return "–"
+    names = sorted({said.reviewer for said in one.provenance.reviews})
+    return ", ".join([*names, *(["adjudicated"] if one.provenance.adjudicated else [])])
 
 
 def _interval(place: Place | None) -> tuple[float | None, float | None, float | None]:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
     from support.fills import FillExample
-    from support.rest_service import RestService
 
 
 def example() -> FillExample:
@@ -69,6 +68,12 @@ async def test_candidates_are_the_same_before_and_after(operator, fill, valkey: 
     assert one["item"]["question"].startswith("</script>")
     transcript = operator.get(f"/v1/candidates/{one['id']}/transcript").json()
     assert transcript["messages"] == example().transcripts[one["gap"]]
+    for form, kind in (("markdown", "text/markdown"), ("jsonl", "application/jsonl")):
+        path = f"/v1/candidates/{one['id']}/transcript"
+        file = operator.get(path, params={"format": form})
+        assert file.headers["content-type"].startswith(kind)
+        assert file.headers["content-disposition"].startswith("attachment")
+        assert all(said["author"] in file.text for said in transcript["messages"])
 
 
 def test_a_fill_without_candidates_has_none(operator, arith) -> None:
