@@ -112,6 +112,19 @@ def children(runs: int) -> None:
     )
 
 
+def suites() -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(5000, 6)) @ rng.normal(size=(6, 50)) + 2 * rng.normal(size=(5000, 50))
+    names = [f"b{k}" for k in range(50)]
+    table = bf.ScoreTable([f"m{j}" for j in range(5000)], names, scores)
+    request = bf.SuiteRequest(replicates=1000)
+    row(
+        "`analyse_suite`, 5,000 models x 50 benchmarks, 1,000 resamples",
+        best(lambda: bf.analyse_suite(table, request), 1),
+        10,
+    )
+
+
 def files(folder: Path, runs: int) -> None:
     path = folder / "long.csv"
     rng = np.random.default_rng(0)
@@ -167,6 +180,7 @@ def main() -> None:
     fits(runs)
     children(runs)
     posteriors()
+    suites()
     with tempfile.TemporaryDirectory() as folder:
         files(Path(folder), runs)
     memory()

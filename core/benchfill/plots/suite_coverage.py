@@ -62,11 +62,11 @@ def coverage_curve(coverage: Coverage, *, theme: Theme = LIGHT) -> Figure:
     ax.set_ylim(0, 1.04)
     ax.xaxis.set_major_locator(MaxNLocator(12, integer=True))
     ax.grid(axis="y", color=theme.grid, linewidth=0.7)
-    label_axes(ax, theme, x="benchmarks kept", y="share of the suite they tell (f)")
+    label_axes(ax, theme, x="benchmarks kept", y="share of the suite covered (f)")
     tall = HEIGHT - TOP - BOTTOM
     write(
-        ax, 0, 1 + 0.4 / tall, "How much so many benchmarks tell", transform=ax.transAxes,
-        color=theme.ink, fontsize=SIZE + 1.5, fontweight="bold", va="bottom",
+        ax, 0, 1 + 0.4 / tall, "How much of the suite so many benchmarks cover",
+        transform=ax.transAxes, color=theme.ink, fontsize=SIZE + 1.5, fontweight="bold", va="bottom",
     )  # fmt: skip
     legend(
         ax, theme, loc="lower left", bbox_to_anchor=(-0.01, 1 + 0.04 / tall), ncols=5,

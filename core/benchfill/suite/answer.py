@@ -92,14 +92,15 @@ def _directions(count: int) -> str:
 
 def _keep(found: SuiteAnalysis) -> str:
     one = found.coverage
-    best = "no other set of that size tells more" if one.exact else "found greedily"
+    best = "no other set of that size covers more" if one.exact else "found greedily"
     if one.size == found.data.benchmarks:
-        return f"Keep all {one.size}: fewer do not tell what was asked for."
+        return f"Keep all {one.size}: fewer do not cover what was asked for."
     return (
         f"Keep {'this' if one.size == 1 else f'these {one.size}'}: {listed(one.kept)}. "
-        f"{'It tells' if one.size == 1 else 'They tell'} {one.f.value:.0%} of what the suite tells "
-        f"({best}); {'one' if one.size == 1 else one.size} at random would tell "
-        f"{found.coverage.curve[one.size - 1].random:.0%}."
+        f"{'It covers' if one.size == 1 else 'They cover'} {one.f.value:.0%} of the suite (f; "
+        f"{best}; {'one' if one.size == 1 else one.size} at random would cover "
+        f"{one.curve[one.size - 1].random:.0%}), and from {'it' if one.size == 1 else 'them'} "
+        f"{one.foretold.value:.0%} of the variance of all scores can be foretold."
     )
 
 
@@ -137,20 +138,20 @@ def _adds(found: SuiteAnalysis) -> list[str]:
     said = []
     if nothing:
         said.append(
-            f"These add nothing: {listed(nothing)} (the kept ones tell 90% or more of each)."
+            f"These add nothing: {listed(nothing)} (the kept ones foretell 90% or more of each)."
         )
     if little:
-        said.append(f"These add little: {listed(little)} (75% to 90% are told).")
+        said.append(f"These add little: {listed(little)} (75% to 90% of each is foretold).")
     if not nothing:
         most = max(rest, key=_told)
         said.append(
             f"None adds nothing at all: {most.benchmark} comes nearest, of which the kept ones "
-            f"tell {_told(most):.0%}."
+            f"foretell {_told(most):.0%}."
         )
     if something:
         said.append(
             f"Left out, but with something of {'its' if len(something) == 1 else 'their'} own: "
-            f"{listed([f'{one.benchmark} ({_told(one):.0%} told)' for one in something])}."
+            f"{listed([f'{one.benchmark} ({_told(one):.0%} foretold)' for one in something])}."
         )
     return said
 
@@ -204,8 +205,8 @@ def _transfer(one: Transfer) -> str:
     random = one.ratio_random
     better = one.ratio.value > (random.q975 or random.value)
     return (
-        f"At the later date the benchmarks chosen now tell {one.ratio.value:.0%} of what those "
-        f"chosen then tell; random ones tell {random.value:.0%}, so the choice "
+        f"At the later date the benchmarks chosen now cover {one.ratio.value:.0%} of what those "
+        f"chosen then cover; random ones cover {random.value:.0%}, so the choice "
         f"{'carries over' if better else 'is no better there than chance'}."
     )
 

@@ -231,6 +231,10 @@ class Coverage(_Frozen):
     kept: tuple[str, ...] = Field(description="the best subset by f that is known")
     exact: bool = Field(description="all subsets were looked at")
     f: Resampled = Field(description="tr(P_T C) / tr C of the kept ones")
+    foretold: Resampled = Field(
+        description="mean R^2 of all benchmarks on the kept ones; never above f, since f projects "
+        "on directions that only all benchmarks together tell exactly"
+    )
     noise: float = Field(description="s^2 of F = log det(I + C_TT / s^2)")
     greedy_f: Choice
     greedy_log_det: Choice = Field(description="by F: the guarantee 1 - 1/e holds for F")
@@ -343,7 +347,7 @@ class Transfer(_Frozen):
     f_transferred: float = Field(description="f at the later date of those chosen now")
     f_own: float = Field(description="f at the later date of those chosen later")
     ratio: Resampled = Field(
-        description="the one over the other, above 1 where the later greedy choice is not the best; "
+        description="the one over the other; above 1 where the later greedy choice is not best; "
         "models of both dates resampled"
     )
     ratio_random: Resampled = Field(description="its null: random subsets of the same size")

@@ -20,6 +20,7 @@ from .coverage import (
     greedy_log_det,
     log_det,
 )
+from .removal import explained
 from .result import Choice, Core, Coverage, CoveragePoint, Optimum, Resampled, Returns
 from .submodularity import MOST_TRIPLES, submodularity_ratio, violations
 
@@ -106,6 +107,9 @@ def choose(benchmarks: CorrelatedBenchmarks, wanted: Wanted, rng: np.random.Gene
         kept=benchmarks.named(kept),
         exact=known is not None,
         f=Resampled.of(coverage(matrix, kept), coverages(resampled, kept)),
+        foretold=Resampled.of(
+            float(explained(matrix, kept).mean()), explained(resampled, kept).mean(-1)
+        ),
         noise=noise,
         greedy_f=_choice(benchmarks, chosen[0], noise, known.f if known else None),
         greedy_log_det=_choice(benchmarks, chosen[1], noise, known.log_det if known else None),

@@ -47,9 +47,10 @@ def _coverage(analysis: SuiteAnalysis) -> Section:
              one.optimum_log_det.value, None, None),
         ]  # fmt: skip
     words = [
-        "f is the share of all benchmarks' variance that the kept ones tell. F is another measure, "
-        "of information: unlike f it has diminishing returns, so adding step by step what raises F "
-        "most is sure to reach 63% of the best F. The guarantees below are the least shares of the "
+        "f is the share of all benchmarks' variance that lies in the directions of the kept ones; "
+        f"what they foretell of the scores themselves is never more, here {figure(one.foretold)}. "
+        "F is a measure of information: unlike f it has diminishing returns, so adding step by "
+        "step what raises F most is sure to reach 63% of the best F. The guarantees below are the least shares of the "
         "best value that greedy choosing can have.",
     ]
     if one.returns is not None:
@@ -65,7 +66,7 @@ def _coverage(analysis: SuiteAnalysis) -> Section:
         (
             Drawing(
                 partial(_draw_curve, analysis),
-                "Share of the suite that so many benchmarks tell; the band holds 95% of random "
+                "Share f of the suite that so many benchmarks cover; the band holds 95% of random "
                 "choices.",
             ),
         ),

@@ -108,8 +108,9 @@ def _coverage(analysis: SuiteAnalysis) -> str:
     return (
         "The coverage of a subset T is f(T) = tr(P_T C) / tr C with P_T the projector on the "
         f"columns T of the correlation matrix C; {one.size} benchmarks, {how}, have "
-        f"f = {figure(one.f)}. Greedy selection was also made by F(T) = log det(I + C_TT / s^2), "
-        f"s^2 = {one.noise:.3f}, which is submodular, while f is not."
+        f"f = {figure(one.f)}; the mean R-squared of all benchmarks on them is "
+        f"{figure(one.foretold)}. Greedy selection was also made by "
+        f"F(T) = log det(I + C_TT / s^2), s^2 = {one.noise:.3f}, which is submodular, while f is not."
     )
 
 

@@ -17,6 +17,7 @@ from benchfill.suite.coverage import (
     greedy_log_det,
     log_det,
 )
+from benchfill.suite.removal import explained
 from benchfill.suite.submodularity import submodularity_ratio, violations
 
 
@@ -67,6 +68,13 @@ def test_f_is_a_monotone_share(matrix) -> None:
     for mask in range(2**k):
         for j in range(k):
             assert values[mask | 1 << j] >= values[mask] - 1e-7
+
+
+@settings(max_examples=60, deadline=None)
+@given(matrices, st.data())
+def test_no_more_can_be_foretold_than_f(matrix, data) -> None:
+    subset = sorted(data.draw(st.sets(st.integers(0, len(matrix) - 1), min_size=1)))
+    assert explained(matrix, subset).mean() <= coverage(matrix, subset) + 1e-6
 
 
 def test_f_is_not_submodular() -> None:
