@@ -74,8 +74,8 @@ class Archive:
         except NotImplementedError:
             raise self._error(
                 f"{name} is packed by a method that is not known here (number "
-                f"{member.compress_type}); pack it with deflate, or, if it is an Inspect log, install "
-                "benchfill[inspect]."
+                f"{member.compress_type}); pack it with deflate, or, if it is an Inspect log, "
+                "install benchfill[inspect]."
             ) from None
         except (zipfile.BadZipFile, OSError, ValueError, RuntimeError, EOFError) as error:
             raise self._error(f"{name} cannot be unpacked ({reason(error)}).") from None

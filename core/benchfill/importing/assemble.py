@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import InputError
 from ..items import Item
+from .collect import joined
 from .matching import same_content, suspicions
 from .report import ChoiceMade, FileReport, ImportReport, SkippedFile
 
@@ -120,13 +122,22 @@ class _Ids:
     def texts(self) -> dict[str, ItemText]:
         """Return what is known of each item, by its final id; the first that has a question."""
         found: dict[str, ItemText] = {}
-        by_item = {key[1]: text for key, text in self._collector.texts.items() if not key[0]}
+        by_id = {key[1]: text for key, text in self._collector.texts.items() if not key[0]}
         for key, name in self._name.items():
-            # items of their own file, such as items.jsonl, name no task
-            text = self._collector.texts.get(key) or by_item.get(key[1]) or by_item.get(name)
+            # items of their own file, such as items.jsonl, name no task; if there are several,
+            # only a whole id says which of them is meant
+            bare = by_id.get(key[1]) if len(self.scopes) == 1 else None
+            known = (self._collector.texts.get(key), bare, by_id.get(name))
+            text = reduce(_joined, known)
             if text is not None and not (name in found and found[name].question):
                 found[name] = text
         return found
+
+
+def _joined(first: ItemText | None, second: ItemText | None) -> ItemText | None:
+    if first is None or second is None or first.question:
+        return first or second
+    return joined(first, second)
 
 
 def _item(name: str, text: ItemText) -> Item:

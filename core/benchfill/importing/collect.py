@@ -153,7 +153,7 @@ class Collector:
         key = (text.scope, text.item)
         known = self.texts.get(key)
         if known is None or not known.question:
-            self.texts[key] = text if known is None else _joined(text, known)
+            self.texts[key] = text if known is None else joined(text, known)
             self._text_files[key] = self._report.file
             return
         if text.question and self._text_files[key] != self._report.file:
@@ -161,7 +161,7 @@ class Collector:
         if text.question and text.question != known.question:
             self.conflicts.setdefault(key, (self._text_files[key], self._report.file))
             return
-        self.texts[key] = _joined(known, text)
+        self.texts[key] = joined(known, text)
 
     def end(self) -> None:
         """Finish a file: its accuracy, and whether that is what the file itself says."""
@@ -210,7 +210,7 @@ class Collector:
         return _answered(ResponseMatrix(tuple(subjects), ids, correct, n))
 
 
-def _joined(first: ItemText, second: ItemText) -> ItemText:
+def joined(first: ItemText, second: ItemText) -> ItemText:
     """Return what is known of an item from two places; the first goes first."""
     return replace(
         first,

@@ -243,7 +243,7 @@ def test_names_that_lead_out_of_the_archive(tmp_path: Path, name: str) -> None:
 def test_a_gzip_bomb(tmp_path: Path) -> None:
     path = tmp_path / "bomb.jsonl.gz"
     row = b'{"subject_id": "m", "responses": {}}' + b" " * 10_000 + b"\n"
-    with gzip.open(path, "wb", compresslevel=1) as file:
+    with gzip.open(path, "wb", compresslevel=6) as file:
         for _ in range(6_800):
             file.write(row)
     error = refused(path)

@@ -177,3 +177,18 @@ def test_an_option_that_nothing_asked_for_is_said(tmp_path: Path) -> None:
     path = rows(tmp_path / "a.jsonl", ("m", "1", 1, "q"))
     found = imported(path, chosen={"filter": "strict-match"})
     assert "Nothing asked for --filter: no file leaves that choice." in found.report.warnings
+
+
+def test_items_of_their_own_file_are_found_by_id_if_that_is_clear(tmp_path: Path) -> None:
+    (tmp_path / "items.jsonl").write_text('{"id": "0", "question": "q", "answer": "a"}\n')
+    for task in ("one", "two"):
+        row = {"doc_id": 0, "target": "x", "resps": [], "filtered_resps": [], "acc": 1.0}
+        path = tmp_path / f"samples_{task}_2026-01-01T00-00-00.jsonl"
+        path.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    one = imported(tmp_path / "items.jsonl", path, chosen={"model": "m"})
+    assert [(item.id, item.question) for item in one.items] == [("0", "q")]
+    # of which task the item 0 is, nobody says
+    assert imported(tmp_path, chosen={"model": "m"}).items == ()
+    (tmp_path / "items.jsonl").write_text('{"id": "two/0", "question": "q", "answer": "a"}\n')
+    found = imported(tmp_path, chosen={"model": "m"})
+    assert [(item.id, item.question) for item in found.items] == [("two/0", "q")]

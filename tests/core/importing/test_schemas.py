@@ -1,7 +1,7 @@
 """Formats and traps that no real file at hand shows: the smallest files of the documented schemas.
 
-EvalPlus, the SWE-bench harness, Terminal-Bench, OpenAI evals, LiveCodeBench, ZeroEval, and the
-older or rarer forms of lm-evaluation-harness, Inspect and HELM.
+EvalPlus, the SWE-bench harness, Terminal-Bench, OpenAI evals, LiveCodeBench, ZeroEval,
+simple-evals, and the older or rarer forms of lm-evaluation-harness, Inspect and HELM.
 """
 
 from __future__ import annotations
@@ -132,7 +132,13 @@ def test_lm_eval_multiple_choice_without_results(tmp_path: Path) -> None:
 
 
 def inspect_log(samples: list[dict[str, Any]]) -> dict[str, Any]:
-    run = {"task": "t", "task_id": "one", "model": "m", "created": "2026-01-01T00:00:00+00:00"}
+    run = {
+        "task": "t",
+        "task_id": "one",
+        "dataset": {},
+        "model": "m",
+        "created": "2026-01-01T00:00:00+00:00",
+    }
     return {"version": 2, "status": "success", "eval": run, "plan": {}, "samples": samples}
 
 
@@ -462,3 +468,47 @@ def test_livebench_questions_beside_the_judgments(tmp_path: Path) -> None:
     assert scores(found) == {"q": (0, 1)}
     half = import_results([tmp_path], ImportOptions(threshold=0.5))
     assert scores(half) == {"q": (1, 1)}
+
+
+# simple-evals: HTML_JINJA and _report_template of its common.py
+
+
+def page(*examples: tuple[str, str, str]) -> str:
+    parts = [
+        f"""<h3>Prompt conversation</h3>
+<div class="message user"><div class="role">user</div>
+<div class="content"><pre>{prompt}</pre></div></div>
+<h3>Sampled message</h3>
+<div class="message assistant"><div class="content"><pre>Score: 1.0 &lt;h3&gt;</pre></div></div>
+<h3>Results</h3>
+<p>Correct Answer: {answer}</p>
+<p>Extracted Answer: None</p>
+<p>Score: {score}</p>
+<hr>"""
+        for prompt, answer, score in examples
+    ]
+    return f"<!DOCTYPE html><html><body><h1>Examples</h1>{''.join(parts)}</body></html>"
+
+
+def test_simple_evals(tmp_path: Path) -> None:
+    path = tmp_path / "mmlu_gpt-x.html"
+    path.write_text(page(("Is 1 &lt; 2?", "A", "1.0"), ("Why?", "B", "0.0"), ("How?", "C", "None")))
+    found = imported(path)
+    assert found.responses.models == ("mmlu_gpt-x",)
+    assert found.responses.correct.tolist() == [[1, 0]]
+    assert [(one.question, one.answer) for one in found.items] == [
+        ("Is 1 < 2?", "A"),
+        ("Why?", "B"),
+    ]
+    # another model's page has the same ids
+    other = tmp_path / "mmlu_gpt-y.html"
+    other.write_text(page(("Why?", "B", "1.0"), ("Is 1 &lt; 2?", "A", "0.0")))
+    both = import_results([path, other])
+    assert both.responses.correct.tolist() == [[1, 0], [0, 1]]
+    text = path.read_text()
+    path.write_text(text[: len(text) // 2])
+    with pytest.raises(InputError, match="ends in the middle of an example"):
+        imported(path)
+    path.write_text(page(("Why?", "B", "good")))
+    with pytest.raises(InputError, match="'good' is no score"):
+        imported(path)

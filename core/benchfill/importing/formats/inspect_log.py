@@ -63,8 +63,9 @@ class Inspect(ResultFormat):
             inner = names & {"header.json", "_journal/start.json"}
             return Recognised(f"ZIP file with {', '.join(sorted(inner))}") if inner else None
         run = file.first.get("eval")
-        if file.is_object and isinstance(run, dict) and {"model", "task"} <= set(run):
-            return Recognised("keys eval.model and eval.task")
+        if file.is_object and isinstance(run, dict) and {"task", "dataset"} <= set(run):
+            # the model stands behind the data set's ids, of which there may be many
+            return Recognised("keys eval.task and eval.dataset")
         return None
 
     def read(self, file: InputFile, reading: Reading) -> Iterator[Response | ItemText]:
