@@ -16,7 +16,7 @@ import numpy as np
 from benchfill.errors import BudgetExhaustedError, InputError
 
 from .anchors import AnchorReport, adjusted, check_anchors
-from .calibrator import Bench, CalibrationPlan, Calibrator, Measurement
+from .calibrator import Bench, CalibrationPlan, Calibrator, Measurement, RewriterHabits
 from .fill_report import Chosen, FillReport, FillResult, RunAgain, TopThree
 from .memory import MemoryEntry
 from .messages import CalibrationRound, Rewriting, Validation
@@ -126,6 +126,7 @@ class Fill:
         self._allowance = parts.allowance
         self._bench = Bench.of(parts.fit, parts.pool)
         self._insertions = Insertions(parts.fit)
+        self._habits = RewriterHabits()  # of one rewriter, over all gaps
         self._children: dict[str, tuple[Child, Calibration]] = {}
         self._job_seed = int(parts.job[:8], 16)
 
@@ -201,7 +202,7 @@ class Fill:
     async def _fill(self, target: FillTarget, number: int) -> FillResult:
         search = _Search()
         calibrator = Calibrator(
-            self._bench, self._parts.runner, self._allowance, self._options.plan
+            self._bench, self._parts.runner, self._allowance, self._options.plan, self._habits
         )
         served = self._served(target, calibrator)
         if served is not None:

@@ -214,15 +214,30 @@ class CalibratorAgent(RecordedAgent):
         super().__init__("Calibrator", "Measures children on the pool.", target, steps)
         self._calibrator, self._memory, self._rounds = calibrator, memory, rounds
         self._measured: list[Calibration] = []
+        self._parents: dict[str, float] = {}  # z by id
+        self._parent_of: dict[str, str] = {}
 
     @override
     def hear(self, content: BaseModel) -> None:
         if isinstance(content, CalibrationRound):
             self._measured.extend(content.calibrations)
+        elif isinstance(content, Retrieval):
+            self._parents |= {entry.item.id: entry.z for entry in content.parents}
+        elif isinstance(content, Validation):
+            self._parent_of |= {child.item.id: child.parent_id for child in content.valid}
 
     @override
     def replayed(self, result: CalibrationRound) -> None:
         self._calibrator.allowance.used += result.rollouts
+        self._calibrator.remember(result.calibrations, self._target, self._parent_places())
+
+    def _parent_places(self) -> dict[str, float]:
+        """Return the z of each child's parent by the child's id."""
+        return {
+            child: self._parents[parent]
+            for child, parent in self._parent_of.items()
+            if parent in self._parents
+        }
 
     @override
     def step(self, content: Validation) -> str:
@@ -232,7 +247,7 @@ class CalibratorAgent(RecordedAgent):
     async def act(self, content: Validation) -> CalibrationRound:
         before = self._calibrator.allowance.used
         calibrations = await self._calibrator.calibrate(
-            [child.item for child in content.valid], self._target
+            [child.item for child in content.valid], self._target, self._parent_places()
         )
         await self._memory.add(
             *(

@@ -7,6 +7,7 @@ is one product with the children's counts.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,26 @@ STEP = 0.03  # logits
 _COARSE = 2.0  # a posterior narrower than so many steps, standard deviation, gets a grid of its own
 _EDGE = 1e-7  # mass at the ends that says that it reaches too little
 _FEW = 20  # draws that show where a child may lie
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Where a child is expected before it is measured: N(mean, sd) in logits, if all is well.
+
+    With probability `stray` it is none of those, and may lie wherever items lie.
+    """
+
+    mean: float
+    sd: float
+    stray: float = 0.1
+
+    def log_ratio(
+        self, grid: NDArray[np.float64], log_prior: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the log of this prior over another one, which is given up to a constant (S, G)."""
+        near = -0.5 * ((grid - self.mean) / self.sd) ** 2 - np.log(self.sd)
+        mixed = np.logaddexp(np.log1p(-self.stray) + near, np.log(self.stray) + log_prior)
+        return np.asarray(mixed - log_prior)
 
 
 class ChildLikelihoods:
@@ -65,18 +86,25 @@ class ChildLikelihoods:
             if self._right is not None:
                 self._right[j] = log_p
 
-    def posterior(self, correct: ArrayLike, n: ArrayLike) -> ChildPosterior:
+    def posterior(
+        self, correct: ArrayLike, n: ArrayLike, expected: Expected | None = None
+    ) -> ChildPosterior:
         """Return the posterior of one child, as `child_posterior` does.
 
         Parameters
         ----------
         correct, n
             Successes and rollouts on each model, shape (J,).
+        expected
+            Where the child was expected before it was measured. The prior is then a mixture of that
+            and of the draw's own N(mu_b, s_b); without it, the latter alone.
         """
         y, trials = np.asarray(correct, float), np.asarray(n, float)
         window = self._window(y, trials)
         while True:
             log_mass = self._log_mass(y, trials, slice(None), window)
+            if expected is not None:
+                log_mass += expected.log_ratio(self.grid[window], self._log_prior[:, window])
             log_mass -= log_mass.max()
             mass = np.exp(log_mass, out=log_mass)
             mass /= mass.sum()
@@ -85,7 +113,7 @@ class ChildLikelihoods:
             if outside <= _EDGE or window == slice(0, len(self.grid)):
                 break
             window = self._wider(window)
-        if outside > _EDGE or self._too_coarse(found, trials):
+        if expected is None and (outside > _EDGE or self._too_coarse(found, trials)):
             return child_posterior(y, trials, self._draws, guessing=self._guessing)
         return found
 

@@ -3,5 +3,14 @@
 from .bench import Bench
 from .calibration import Calibration, Measurement, ModelCount
 from .calibrator import CalibrationPlan, Calibrator
+from .habits import RewriterHabits
 
-__all__ = ["Bench", "Calibration", "CalibrationPlan", "Calibrator", "Measurement", "ModelCount"]
+__all__ = [
+    "Bench",
+    "Calibration",
+    "CalibrationPlan",
+    "Calibrator",
+    "Measurement",
+    "ModelCount",
+    "RewriterHabits",
+]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from benchfill.child import ChildPosterior
+    from benchfill.child_likelihoods import Expected
     from benchfill.onepl import Draws, Fit1PL
 
     from ..pool.config import Pool
@@ -85,12 +86,16 @@ class Bench:
         return np.asarray(self.draws.theta.var(0))
 
     def posterior(
-        self, correct: NDArray[np.int64], n: NDArray[np.int64], guessing: float
+        self,
+        correct: NDArray[np.int64],
+        n: NDArray[np.int64],
+        guessing: float,
+        expected: Expected | None = None,
     ) -> ChildPosterior:
         """Return the posterior of a child's difficulty from its counts, each shape (P,)."""
         if guessing not in self._likelihoods:
             self._likelihoods[guessing] = ChildLikelihoods(self.draws, guessing)
-        return self._likelihoods[guessing].posterior(correct, n)
+        return self._likelihoods[guessing].posterior(correct, n, expected)
 
     @cached_property
     def _likelihoods(self) -> dict[float, ChildLikelihoods]:

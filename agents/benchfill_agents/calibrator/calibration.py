@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from benchfill.child import child_mle
+from benchfill.child_likelihoods import Expected
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,6 +55,10 @@ class Calibration(BaseModel):
     bound: float | None = Field(description="one-sided 95% bound where all or none were solved")
     bound_kind: Literal["easier_than", "harder_than"] | None
     guessing: float = Field(0.0, description="probability of a right answer by chance")
+    expected: tuple[float, float] | None = Field(
+        None,
+        description="mean and sd, logits, that parent and rewriter let expect",
+    )
     counts: tuple[ModelCount, ...]
 
     @property
@@ -71,6 +76,7 @@ class Measurement:
     correct: NDArray[np.int64]
     n: NDArray[np.int64]
     asked: NDArray[np.int64]
+    expected: Expected | None = None
 
     @classmethod
     def empty(cls, item: Item, models: int) -> Measurement:
@@ -84,11 +90,12 @@ class Measurement:
         counts = {count.model: count for count in calibration.counts}
         n = np.array([counts[name].n if name in counts else 0 for name in bench.models])
         y = np.array([counts[name].correct if name in counts else 0 for name in bench.models])
-        return cls(calibration.item, calibration.guessing, y, n, n.copy())
+        foretold = Expected(*calibration.expected) if calibration.expected else None
+        return cls(calibration.item, calibration.guessing, y, n, n.copy(), foretold)
 
     def posterior(self, bench: Bench) -> ChildPosterior:
         """Return the child's posterior, averaged over the bench's draws."""
-        return bench.posterior(self.correct, self.n, self.guessing)
+        return bench.posterior(self.correct, self.n, self.guessing, self.expected)
 
     def calibration(self, bench: Bench, target: FillTarget, outcome: Outcome) -> Calibration:
         """Summarise the measurement."""
@@ -112,6 +119,7 @@ class Measurement:
             bound=None if known else float(fixed.bound[0]),
             bound_kind=fixed.bound_kind[0],
             guessing=self.guessing,
+            expected=(self.expected.mean, self.expected.sd) if self.expected else None,
             counts=tuple(
                 ModelCount(model=name, correct=int(y), n=int(n))
                 for name, y, n in zip(bench.models, self.correct, self.n, strict=True)

@@ -11,9 +11,10 @@ from ..memory import MemoryEntry
 from ..pool.rollouts import RolloutRequest
 from .calibration import Calibration, Measurement, Outcome
 from .design import DROP_BELOW, RESOLVED, Design, allocate, expected_information, own_sd
+from .habits import RewriterHabits
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -38,6 +39,9 @@ class CalibrationPlan:
     mode: Mode = "sequential"
     min_p_in_gap: float = 0.9
     design: Design = field(default_factory=Design)
+    learn_habits: bool = True
+    fixed_rollouts: int = FIXED_ROLLOUTS
+    """Rollouts of each model on each child in mode `fixed`."""
 
 
 class Calibrator:
@@ -49,14 +53,22 @@ class Calibrator:
         runner: RolloutRunner,
         allowance: Allowance,
         plan: CalibrationPlan,
+        habits: RewriterHabits | None = None,
     ) -> None:
         self.bench, self.plan, self.allowance = bench, plan, allowance
+        self.habits = habits or RewriterHabits()
         self._runner = runner
 
     async def calibrate(
-        self, children: Sequence[Item], target: FillTarget
+        self,
+        children: Sequence[Item],
+        target: FillTarget,
+        parents: Mapping[str, float] | None = None,
     ) -> tuple[Calibration, ...]:
         """Measure the children of one round, in their order.
+
+        `parents` gives the z of each child's parent by the child's id; with it children are
+        expected where this rewriter's children came to lie before in this run.
 
         Raises
         ------
@@ -67,10 +79,25 @@ class Calibrator:
         """
         if not children:
             return ()
-        race = _Race(self, children, target)
+        race = _Race(self, children, target, parents or {})
         if self.plan.mode == "fixed":
             return await race.fixed()
         return await race.sequential()
+
+    def remember(
+        self,
+        calibrations: Sequence[Calibration],
+        target: FillTarget,
+        parents: Mapping[str, float],
+    ) -> None:
+        """Learn from children that an earlier run of the job measured."""
+        to_b = self.bench.scale.to_b
+        known = [one for one in calibrations if one.item in parents]
+        self.habits.note(
+            self.bench,
+            float(to_b(target.z)),
+            ((Measurement.of(one, self.bench), float(to_b(parents[one.item]))) for one in known),
+        )
 
     def choose(
         self, calibrations: Sequence[Calibration], target: FillTarget, *, last_round: bool
@@ -136,9 +163,16 @@ class _Race:
     """The children of one round against one another."""
 
     def __init__(
-        self, calibrator: Calibrator, children: Sequence[Item], target: FillTarget
+        self,
+        calibrator: Calibrator,
+        children: Sequence[Item],
+        target: FillTarget,
+        parents: Mapping[str, float],
     ) -> None:
         self._calibrator, self._target = calibrator, target
+        to_b = calibrator.bench.scale.to_b
+        self._aim = float(to_b(target.z))
+        self._parents = {item: float(to_b(z)) for item, z in parents.items()}
         self._bench, self._plan = calibrator.bench, calibrator.plan
         self._children = {child.id: child for child in children}
         models = len(self._bench.models)
@@ -148,7 +182,7 @@ class _Race:
 
     async def fixed(self) -> tuple[Calibration, ...]:
         """Every model, the same number of rollouts; accepted within the tolerance of z*."""
-        size = np.full(len(self._bench.models), FIXED_ROLLOUTS)
+        size = np.full(len(self._bench.models), self._plan.fixed_rollouts)
         await self._ask(dict.fromkeys(self._children, size))
         results = []
         for measurement in self._measured.values():
@@ -172,6 +206,7 @@ class _Race:
                 for item, measured in self._measured.items()
             }
         )
+        self._expect()
         running = list(self._children)
         while True:
             for item in running:
@@ -181,12 +216,28 @@ class _Race:
                 break
             running = sorted(running, key=lambda item: -self._p[item])[:RACERS]
             await self._ask({item: self._next(item) for item in running})
+        self._learn()  # as a resumed run will, from what is on record
         return tuple(
             self._measured[item].calibration(
                 self._bench, self._target, self._outcomes.get(item, "undecided")
             )
             for item in self._children
         )
+
+    def _expect(self) -> None:
+        """Learn from the first answers where this rewriter's children lie, each by its parent."""
+        if not self._plan.learn_habits:
+            return
+        habits = self._calibrator.habits
+        for item in self._learn():
+            self._measured[item].expected = habits.expected(self._aim, self._parents[item])
+
+    def _learn(self) -> list[str]:
+        known = [item for item in self._children if item in self._parents]
+        self._calibrator.habits.note(
+            self._bench, self._aim, ((self._measured[i], self._parents[i]) for i in known)
+        )
+        return known
 
     def _judge(self, item: str) -> None:
         """Settle what is known well enough about a child."""

@@ -28,8 +28,8 @@ RESOLVED = 1 / 8  # of the gap's width: finer than this a child's own rollouts d
 class Design:
     """Sizes of the sequential design, in rollouts."""
 
-    first: int = 16
-    batch: int = 24
+    first: int = 8
+    batch: int = 12
     most: int = 480
 
 

@@ -1,0 +1,151 @@
+"""Ways to fill: ours, the paper's fixed design, the budget-matched baseline, and the oracle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchfill.child import child_mle
+from benchfill_agents.calibrator import CalibrationPlan, Calibrator
+from benchfill_agents.memory import InMemoryMemory, MemoryEntry
+from benchfill_agents.retriever import Retriever
+from benchfill_agents.spending import Allowance
+
+from .people import Habits, Pool, Rewriter
+
+if TYPE_CHECKING:
+    from benchfill_agents.calibrator import Calibration
+    from benchfill_agents.target import FillTarget
+
+    from .world import World
+
+PER_PARENT = 4
+ROUNDS = 8
+
+
+@dataclass(frozen=True)
+class Filled:
+    """What came of one gap. `truth` is the true difficulty of the chosen child, logits."""
+
+    target: FillTarget
+    truth: float | None
+    p_in_gap: float | None = None
+    interval: tuple[float, float] | None = None
+    rollouts: int = 0
+    children: int = 0
+    rounds: int = 0
+    resolvable: bool = True
+    calibrations: tuple[tuple[float, float, float, float], ...] = field(default=(), repr=False)
+    """Of every measured child: p_in_gap, q05, q95 and the true z on the fitted scale."""
+
+
+async def ours(
+    world: World, habits: Habits, rng: np.random.Generator, *, fixed: int | None = None
+) -> list[Filled]:
+    """The real Retriever, memory and Calibrator; with `fixed`, the paper's design of k rollouts."""
+    rewriter = Rewriter(world, habits, rng)
+    pool = Pool(world, rewriter, rng)
+    memory = InMemoryMemory()
+    await memory.add(*world.entries)
+    plan = CalibrationPlan() if fixed is None else CalibrationPlan("fixed", fixed_rollouts=fixed)
+    calibrator = Calibrator(world.bench, pool, Allowance(), plan)  # type: ignore[arg-type]
+    return [
+        await _one(world, rewriter, pool, memory, calibrator, target) for target in world.targets
+    ]
+
+
+async def _one(  # noqa: PLR0917 - the parts of a fill
+    world: World,
+    rewriter: Rewriter,
+    pool: Pool,
+    memory: InMemoryMemory,
+    calibrator: Calibrator,
+    target: FillTarget,
+) -> Filled:
+    spent, wrote = pool.rollouts, rewriter.written
+    sequential = calibrator.plan.mode == "sequential"
+    if sequential and calibrator.best_p_in_gap(target) < calibrator.plan.min_p_in_gap:
+        return Filled(target, None, resolvable=False)
+    retriever, aim = Retriever(memory), float(world.bench.scale.to_b(target.z))
+    measured: list[Calibration] = []
+    for number in range(1, ROUNDS + 1):
+        retrieval = await retriever.retrieve(target, number)
+        children = [
+            child
+            for parent in retrieval.parents
+            for child in rewriter.write(parent.item.id, aim, PER_PARENT)
+        ]
+        at = {entry.item.id: entry.z for entry in retrieval.parents}
+        parents = {child.id: at[rewriter.parent[child.id]] for child in children}
+        results = await calibrator.calibrate(children, target, parents)
+        measured.extend(results)
+        await memory.add(
+            *(
+                MemoryEntry(
+                    item=item,
+                    z=one.z_mean,
+                    sd=one.sd,
+                    kind="child",
+                    parent=item.id.partition("~")[0],
+                )
+                for item, one in zip(children, results, strict=True)
+            )
+        )
+        chosen = calibrator.choose(measured, target, last_round=number == ROUNDS)
+        if chosen is not None:
+            break
+    kept = next((one for one in measured if one.item == chosen), None)
+    scale = world.bench.scale
+    return Filled(
+        target,
+        truth=rewriter.truth[kept.item] if kept else None,
+        p_in_gap=kept.p_in_gap if kept else None,
+        interval=(kept.q05, kept.q95) if kept else None,
+        rollouts=pool.rollouts - spent,
+        children=rewriter.written - wrote,
+        rounds=number,
+        calibrations=tuple(
+            (one.p_in_gap, one.q05, one.q95, float(scale.to_z(rewriter.truth[one.item])))
+            for one in measured
+            if one.item not in rewriter.wrong
+        ),
+    )
+
+
+BASELINE_ROLLOUTS = 8
+
+
+async def baseline(
+    world: World, habits: Habits, rng: np.random.Generator, budgets: list[int]
+) -> list[Filled]:
+    """Uniform parents, no references, no memory: the best of as many children as ours paid for."""
+    rewriter = Rewriter(world, habits, rng)
+    pool = Pool(world, rewriter, rng)
+    models = len(world.bench.models)
+    filled = []
+    for target, budget in zip(world.targets, budgets, strict=True):
+        aim, wrote = float(world.bench.scale.to_b(target.z)), rewriter.written
+        children = []
+        while len(children) < max(1, budget // (models * BASELINE_ROLLOUTS)):
+            parent = str(rng.choice(world.bench.items))
+            # without references it sees no scale: half the way is all that it finds
+            children += rewriter.write(parent, aim, 1, reach=habits.reach / 2)
+        rates = np.stack([pool._rate(child.id) for child in children])
+        correct = rng.binomial(BASELINE_ROLLOUTS, rates)
+        estimates = child_mle(
+            correct, np.full(correct.shape, BASELINE_ROLLOUTS), world.bench.theta
+        ).b
+        away = np.where(np.isnan(estimates), np.inf, np.abs(estimates - aim))
+        best = children[int(np.argmin(away))].id
+        filled.append(
+            Filled(
+                target,
+                truth=rewriter.truth[best],
+                rollouts=correct.size * BASELINE_ROLLOUTS,
+                children=rewriter.written - wrote,
+                rounds=1,
+            )
+        )
+    return filled

@@ -1,0 +1,185 @@
+"""Simulated benchmarks to be filled: the truth, and what the fill may know of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+import benchfill as bf
+from benchfill import Draws
+from benchfill.items import Item
+from benchfill.measure import DifficultyScale
+from benchfill_agents.calibrator import Bench
+from benchfill_agents.memory import MemoryEntry
+from benchfill_agents.target import FillTarget, targets_of
+from support.simulated import abilities, matrix_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Shape = Literal["normal", "bimodal", "skewed", "clumped"]
+Violation = Literal["none", "2PL", "guessing", "odd model", "drift"]
+SHAPES: tuple[Shape, ...] = ("normal", "bimodal", "skewed", "clumped")
+VIOLATIONS: tuple[Violation, ...] = ("none", "2PL", "guessing", "odd model", "drift")
+DRAWS = 200
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A row of the study. `bench_rollouts` None: abilities and difficulties are known exactly."""
+
+    shape: Shape = "normal"
+    items: int = 30
+    models: int = 12
+    bench_rollouts: int | None = None
+    violation: Violation = "none"
+    targets: int = 3
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """One simulated benchmark.
+
+    Parameters
+    ----------
+    theta, b
+        True abilities (P,) and difficulties (I,), logits.
+    bench
+        What the fill measures against.
+    targets
+        The places it fills: the widest gaps as they look to it.
+    rate
+        Truth of the pool today: probability (P,) that each model solves a child of difficulty b.
+    """
+
+    theta: NDArray[np.float64]
+    b: NDArray[np.float64]
+    bench: Bench
+    targets: tuple[FillTarget, ...]
+    rate: Rate
+    entries: tuple[MemoryEntry, ...]
+
+    @property
+    def scale(self) -> DifficultyScale:
+        """The true frozen scale."""
+        return DifficultyScale.of(self.b)
+
+    def true_gap(self, target: FillTarget) -> tuple[float, float]:
+        """Return the true difficulties of a target's border items, logits."""
+        left, right = (
+            self.bench.items.index(str(i)) for i in (target.left_item, target.right_item)
+        )
+        return float(self.b[left]), float(self.b[right])
+
+
+class Rate:
+    """How the pool's models answer an item of a difficulty, whatever the fit believes."""
+
+    def __init__(
+        self, theta: NDArray[np.float64], violation: Violation, rng: np.random.Generator
+    ) -> None:
+        self.theta, self._violation, self._rng = theta.copy(), violation, rng
+        if violation == "drift":  # a quarter of the models have changed since
+            changed = rng.choice(len(theta), len(theta) // 4, replace=False)
+            self.theta[changed] += rng.choice([-1, 1], len(changed)) * 1.0
+        self.odd = int(rng.integers(len(theta)))
+
+    def bench(self, theta: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the rates (P, I) when the benchmark was measured."""
+        return self._rates(theta, b, self._discriminations(len(b)))
+
+    def child(self, b: float) -> NDArray[np.float64]:
+        """Return the rates (P,) on one new item."""
+        return self._rates(self.theta, np.array([b]), self._discriminations(1))[:, 0]
+
+    def _discriminations(self, count: int) -> NDArray[np.float64]:
+        if self._violation != "2PL":
+            return np.ones(count)
+        return np.asarray(np.exp(self._rng.normal(0, 0.3, count)))
+
+    def _rates(
+        self, theta: NDArray[np.float64], b: NDArray[np.float64], a: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        p = 1 / (1 + np.exp(-a * (theta[:, None] - b)))
+        if self._violation == "guessing":  # of free text: some answers can be guessed
+            p = 0.1 + 0.9 * p
+        if self._violation == "odd model":  # one model hardly minds how hard an item is
+            p[self.odd] = 1 / (1 + np.exp(-0.3 * (theta[self.odd] - b)))
+        return p
+
+
+def make_world(setting: Setting, rng: np.random.Generator) -> World:
+    """Draw a benchmark, let it be measured, and find its widest gaps."""
+    b = _difficulties(setting.shape, setting.items, rng)
+    theta = abilities(rng, setting.models)
+    rate = Rate(theta, setting.violation, rng)
+    if setting.bench_rollouts is None:
+        names = tuple(f"i{i}" for i in range(setting.items))
+        bench, targets = _known(theta, b, names, setting.targets)
+    else:
+        k = setting.bench_rollouts
+        matrix = matrix_of(rng.binomial(k, rate.bench(theta, b)), k)
+        fit = bf.fit_1pl(matrix, engine="map", seed=int(rng.integers(1 << 31)))
+        names = fit.responses.items
+        bench = _bench(fit.responses.models, names, fit.draws.thin(DRAWS), fit.b)
+        diagnosis = bf.diagnose(fit)
+        targets = targets_of(diagnosis, max_gaps=setting.targets, include_unresolved=True)
+    z = bench.scale.to_z(bench.draws.b.mean(0))
+    sd = bench.draws.b.std(0) / bench.scale.width
+    entries = tuple(
+        MemoryEntry(item=Item(id=name, question=name, answer="1"), z=float(z[i]), sd=float(sd[i]))
+        for i, name in enumerate(names)
+    )
+    return World(theta, b, bench, targets, rate, entries)
+
+
+def _difficulties(shape: Shape, items: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    if shape == "normal":
+        return rng.normal(0, 1.5, items)
+    if shape == "bimodal":
+        return rng.choice([-1.8, 1.8], items) + rng.normal(0, 0.7, items)
+    if shape == "skewed":
+        return np.asarray(rng.gamma(2.0, 1.0, items) - 2.0)
+    return np.asarray(rng.choice(rng.normal(0, 1.8, 5), items) + rng.normal(0, 0.25, items))
+
+
+def _known(
+    theta: NDArray[np.float64], b: NDArray[np.float64], names: tuple[str, ...], count: int
+) -> tuple[Bench, tuple[FillTarget, ...]]:
+    draws = Draws(
+        theta=np.tile(theta, (DRAWS, 1)),
+        b=np.tile(b, (DRAWS, 1)),
+        mu_b=np.full(DRAWS, b.mean()),
+        s_b=np.full(DRAWS, b.std()),
+    )
+    models = tuple(f"m{j}" for j in range(len(theta)))
+    bench = _bench(models, names, draws, b)
+    order = np.argsort(b)
+    z = bench.scale.to_z(b)[order]
+    widest = np.argsort(-np.diff(z), kind="stable")[:count]
+    targets = tuple(
+        FillTarget(
+            id=f"gap-{k + 1}",
+            z=float((z[g] + z[g + 1]) / 2),
+            z_left=float(z[g]),
+            z_right=float(z[g + 1]),
+            left_item=names[order[g]],
+            right_item=names[order[g + 1]],
+        )
+        for k, g in enumerate(widest)
+    )
+    return bench, targets
+
+
+def _bench(
+    models: tuple[str, ...], items: tuple[str, ...], draws: Draws, b: NDArray[np.float64]
+) -> Bench:
+    return Bench(
+        models=models,
+        matrix_names=models,
+        items=items,
+        draws=draws,
+        scale=DifficultyScale.of(b),
+    )
