@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from benchfill_services.jobs.run import work_on
 from benchfill_services.review.agent_jobs import RedisAgentJobs
 from benchfill_services.review.desk import ReviewDesk
-from benchfill_services.review.rules import Person
+from benchfill_services.review.rules import NewVerdict, Person
 from benchfill_services.settings import Settings
 from benchfill_services.store.jobs import RedisJobs
 from support.arithmetic_world import answer
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 ADA = Person("a" * 12, "Ada", "reviewer")
 BOB = Person("b" * 12, "Bob", "reviewer")
 CYD = Person("c" * 12, "Cyd", "reviewer")
+CHANGE = NewVerdict("request_change", (), "Use larger numbers.")
+REFUSED = Reply(refusal="I will not write that.", finish_reason="content_filter")
 
 
 def revised(a: int, b: int, **changes: Any) -> str:
@@ -117,6 +119,11 @@ class Office:
         return [(one.kind, one.text) for one in await self.desk.thread(candidate, person)]
 
 
+async def ask_for_a_change(office: Office, case: str, person: Person = ADA) -> str:
+    await office.desk.decide(case, person, CHANGE)
+    return await office.job_of(case)
+
+
 async def filled(world: JobWorld) -> str:
     """Have a gap of the world filled; return the id of the fill."""
     async with world.store() as redis:
@@ -127,7 +134,9 @@ async def filled(world: JobWorld) -> str:
 
 
 @asynccontextmanager
-async def office(world: JobWorld, fill: str, *, rollouts: int = 20_000) -> AsyncIterator[Office]:
+async def open_office(
+    world: JobWorld, fill: str, *, rollouts: int = 20_000
+) -> AsyncIterator[Office]:
     """Open the office of a fill that is done."""
     async with world.store() as redis:
         agents = RedisAgentJobs(redis, needed=2, rollouts=rollouts)
