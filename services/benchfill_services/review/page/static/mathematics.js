@@ -56,6 +56,7 @@
     for (const element of root.querySelectorAll(".math:not([data-typeset])")) seen.observe(element);
   };
   document.addEventListener("DOMContentLoaded", () => watch(document));
+  addEventListener("beforeprint", () => document.querySelectorAll(".math").forEach(typeset));
   document.addEventListener("htmx:afterSettle", (event) => watch(event.target.parentNode ?? document));
   document.addEventListener("htmx:oobAfterSwap", (event) => watch(event.target.parentNode ?? document));
   document.addEventListener("htmx:sseMessage", () => watch(document));
