@@ -152,6 +152,8 @@ def test_a_mixed_folder_says_what_it_skipped(shared_data: Path, tmp_path: Path) 
         "empty.json": b"",
         "half.json": b'{"a": [1, 2',
         "settings.json": b'{"lr": 0.1}',
+        "switches.json": b'{"debug": true, "shuffle": false}',
+        "curve.csv": b"epoch,accuracy\n1,0.5\n2,0.75\n",
         "zeroeval.json": b'[{"session_id": "1", "generator": "m", "output": ["7"], "answer": "7"}]',
         "percent.csv": b"model,a,b\nx,45.1,88\ny,12,99.5\n",
     }

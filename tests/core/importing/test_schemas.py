@@ -136,6 +136,7 @@ def inspect_log(samples: list[dict[str, Any]]) -> dict[str, Any]:
         "task": "t",
         "task_id": "one",
         "dataset": {},
+        "config": {},
         "model": "m",
         "created": "2026-01-01T00:00:00+00:00",
     }
@@ -220,7 +221,7 @@ def test_an_interrupted_inspect_log_and_its_retry(tmp_path: Path) -> None:
         log.writestr("samples/1_epoch_1.json", json.dumps(sample(1, "I")))
     found = imported(tmp_path / "first.eval")
     assert scores(found) == {"1": (0, 1)}
-    assert "interrupted" in found.report.files[0].notes[0]
+    assert any("interrupted" in note for note in found.report.files[0].notes)
     retry = inspect_log([sample(1, "C"), sample(2, "C")])
     retry["eval"] |= {"created": "2026-01-02T00:00:00+00:00"}
     written(tmp_path / "retry.json", retry)
@@ -247,8 +248,12 @@ def test_helm_leaves_perturbed_copies_out_and_counts_trials(tmp_path: Path) -> N
         row("id3", 0, stat(0.0, perturbation=typos)),
     ]
     path = written(tmp_path / "boolq:model=org_m,data=x/per_instance_stats.json", rows)
+    whole = [stat(0.5), stat(0.1, perturbation=typos), stat(0.9, split="valid")]
+    written(path.with_name("stats.json"), whole)
     found = imported(path)
     assert found.responses.models == ("org_m",)
+    (total,) = found.report.files[0].totals
+    assert (total.stated, total.imported, total.same) == (0.5, 0.5, True)
     assert scores(found) == {"id1": (1, 2)}
     file = found.report.files[0]
     assert file.dropped == {"perturbed copy of an instance": 2}

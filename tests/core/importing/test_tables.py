@@ -124,6 +124,14 @@ def test_what_rows_are_is_not_guessed_at(tmp_path: Path) -> None:
     assert (made.value, made.because) == ("models", "columns are numbered, rows are named")
 
 
+def test_a_table_of_anything_is_read_if_asked_for(tmp_path: Path) -> None:
+    text = "run,a,b\nm,1,0\nk,0,1\n"
+    with pytest.raises(InputError, match="of no known format"):
+        imported(tmp_path / "t.csv", text)
+    found = imported(tmp_path / "t.csv", text, format="wide", chosen={"rows": "models"})
+    assert found.responses.models == ("m", "k")
+
+
 def test_tables_without_a_header(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     more_items = imported(path, "1,0,1\n0,0,1\n").responses

@@ -89,6 +89,18 @@ class Helm(ResultFormat):
                 scope=scope,
                 why=f"no value of {judge.metric}",
             )
+        _totals(file, judge.metric, reading)
+
+
+def _totals(file: InputFile, metric: str, reading: Reading) -> None:
+    """Keep the run's own mean of the metric, if stats.json lies beside."""
+    beside = file.beside("stats.json")
+    split = reading.choose("split", "test")
+    for row in read_array(beside) if beside is not None and metric else ():
+        name = row["name"]
+        same = name["name"].value == metric and name.get("perturbation") is None
+        if same and (name.get("split") is None or name["split"].value == split):
+            reading.total(f"{metric}, {split}", row.get("mean"))
 
 
 def _run_name(run: Node | None, file: InputFile) -> str:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 VALUES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _ATTACHED = "attachment://"
+_INTERRUPTED = "The run was interrupted; the samples up to then are read."
 
 
 class Inspect(ResultFormat):
@@ -117,7 +118,7 @@ def _members(file: InputFile, reading: Reading) -> Iterator[tuple[str, Node]]:
     if "header.json" in members:
         yield "header", read_document(members["header.json"])
     else:
-        reading.note("The run was interrupted: the log has no header, only its journal.")
+        reading.note(_INTERRUPTED)
         yield "header", read_document(members["_journal/start.json"])
     for name, member in members.items():
         if name.startswith("samples/") and name.endswith(".json"):
@@ -133,6 +134,8 @@ def _through_inspect(file: InputFile, reading: Reading) -> Iterator[tuple[str, N
         yield from _through_us(file, reading)
         return
     reading.note("Read by inspect_ai's own reader.")
+    if header.get("status") == "started":
+        reading.note(_INTERRUPTED)
     yield "header", Node(header, file.name)
     try:
         for number, sample in enumerate(samples):

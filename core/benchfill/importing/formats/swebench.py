@@ -18,6 +18,7 @@ _FAILED = (
     ("error_ids", "error"),
     ("empty_patch_ids", "empty_patch"),
 )
+FEW = 10
 _LISTS_SUCCESSES = (
     "lists only what was resolved, not what was tried; give the harness report of the run, or "
     "per-instance details."
@@ -153,7 +154,9 @@ class Verdicts(ResultFormat):
     def recognise(self, file: InputFile) -> Recognised | None:
         """Know it by nothing but verdicts."""
         values = list(file.first.values()) if file.is_object else []
-        if values and all(isinstance(one, bool) for one in values):
+        # a few switches, {"debug": true}, are somebody's settings
+        enough = len(values) >= FEW or ("result" in file.path.name and values)
+        if enough and all(isinstance(one, bool) for one in values):
             return Recognised("every field is true or false")
         return None
 

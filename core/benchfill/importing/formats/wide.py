@@ -44,6 +44,8 @@ class _Layout:
     rows: str | None
     """models or items, if the table itself says so."""
     why: str
+    odd: bool = False
+    """Whether the first header cell names neither: a table of anything, read if asked for."""
 
 
 class Wide(ResultFormat):
@@ -65,7 +67,7 @@ class Wide(ResultFormat):
     def recognise(self, file: InputFile) -> Recognised | None:
         """Know it by its cells."""
         layout = _layout(file)
-        if layout is None or is_long(file):
+        if layout is None or layout.odd or is_long(file):
             return None
         head = "a header" if layout.header else "no header"
         return Recognised(f"{head}, and cells from 0 to 1")
@@ -104,7 +106,8 @@ def _layout(file: InputFile) -> _Layout | None:
     rows = _side(corner)
     if rows is None and corner and all(_is_score(cell) for cell in first[1:]):
         return _Layout(header=False, row_names=True, rows=None, why="")
-    return _Layout(header=True, row_names=True, rows=rows, why=f"the first header is {corner!r}")
+    why = f"the first header is {corner!r}"
+    return _Layout(header=True, row_names=True, rows=rows, why=why, odd=bool(corner and not rows))
 
 
 def _side(corner: str) -> str | None:
