@@ -66,7 +66,8 @@ def coverage_curve(coverage: Coverage, *, theme: Theme = LIGHT) -> Figure:
     tall = HEIGHT - TOP - BOTTOM
     write(
         ax, 0, 1 + 0.4 / tall, "How much of the suite so many benchmarks cover",
-        transform=ax.transAxes, color=theme.ink, fontsize=SIZE + 1.5, fontweight="bold", va="bottom",
+        transform=ax.transAxes, color=theme.ink, fontsize=SIZE + 1.5, fontweight="bold",
+        va="bottom",
     )  # fmt: skip
     legend(
         ax, theme, loc="lower left", bbox_to_anchor=(-0.01, 1 + 0.04 / tall), ncols=5,

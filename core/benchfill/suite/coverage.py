@@ -127,7 +127,7 @@ def greedy_coverage(
         scale = np.where(left[every, pick], 1 / np.sqrt(np.maximum(length[every, pick], 1e-300)), 0)
         unit = rest[every, :, pick] * scale[:, None]
         seen = image[every, :, pick] * scale[:, None]
-        share = np.einsum("bi,bij->bj", unit, rest)
+        share = (unit[:, None, :] @ rest)[:, 0]
         rest -= unit[:, :, None] * share[:, None, :]
         image -= seen[:, :, None] * share[:, None, :]
         length = (rest**2).sum(1)

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from .correlation import Correlations
 
-PERMUTATIONS = 200
+PERMUTATIONS, FEWER_PERMUTATIONS = 200, 50
+LARGE = 50_000  # scores from which fewer permutations serve: the edge hardly varies there
 PERMUTATION_LEVEL = 0.95
 
 
@@ -51,12 +52,15 @@ def eigenvalues_of(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def permuted_eigenvalues(
-    z: NDArray[np.float64], rng: np.random.Generator, *, permutations: int = PERMUTATIONS
+    z: NDArray[np.float64], rng: np.random.Generator, *, permutations: int | None = None
 ) -> NDArray[np.float64]:
     """Return eigenvalues after permuting each column by itself, shape (P, k): parallel analysis.
 
-    Horn (1965), doi:10.1007/BF02289447. z is standardised, shape (n, k), whole rows.
+    Horn (1965), doi:10.1007/BF02289447. z is standardised, shape (n, k), whole rows. There are 200
+    permutations, or 50 where z holds 50,000 scores or more.
     """
+    if permutations is None:
+        permutations = PERMUTATIONS if z.size < LARGE else FEWER_PERMUTATIONS
     matrices = np.empty((permutations, z.shape[1], z.shape[1]))
     columns = np.ascontiguousarray(z.T)
     for p in range(permutations):

@@ -50,8 +50,8 @@ def _coverage(analysis: SuiteAnalysis) -> Section:
         "f is the share of all benchmarks' variance that lies in the directions of the kept ones; "
         f"what they foretell of the scores themselves is never more, here {figure(one.foretold)}. "
         "F is a measure of information: unlike f it has diminishing returns, so adding step by "
-        "step what raises F most is sure to reach 63% of the best F. The guarantees below are the least shares of the "
-        "best value that greedy choosing can have.",
+        "step what raises F most is sure to reach 63% of the best F. The guarantees below are the "
+        "least shares of the best value that greedy choosing can have.",
     ]
     if one.returns is not None:
         words.append(

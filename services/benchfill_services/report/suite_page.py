@@ -110,7 +110,8 @@ def _coverage(analysis: SuiteAnalysis) -> str:
         f"columns T of the correlation matrix C; {one.size} benchmarks, {how}, have "
         f"f = {figure(one.f)}; the mean R-squared of all benchmarks on them is "
         f"{figure(one.foretold)}. Greedy selection was also made by "
-        f"F(T) = log det(I + C_TT / s^2), s^2 = {one.noise:.3f}, which is submodular, while f is not."
+        f"F(T) = log det(I + C_TT / s^2), s^2 = {one.noise:.3f}, which is "
+        "submodular, while f is not."
     )
 
 
