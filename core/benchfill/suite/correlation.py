@@ -66,9 +66,9 @@ def correlations(
     if len(wrong):
         i, j = wrong[0]
         raise InputError(
-            f"{names[i]!r} and {names[j]!r} cannot be correlated: {int(common[i, j])} models have "
-            f"both and {LEAST_COMMON} whose scores differ are needed; name --columns without one "
-            "of them."
+            f"{names[i]!r} and {names[j]!r} cannot be correlated: models that have both: "
+            f"{int(common[i, j])}, and {LEAST_COMMON} whose scores differ are needed; name "
+            "--columns without one of them."
         )
     pairs = common[np.triu_indices(len(names), 1)]
     smallest = float(np.linalg.eigvalsh(matrix)[0])

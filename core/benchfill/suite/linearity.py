@@ -57,7 +57,7 @@ def linearity_of(
         gain = p_value = chance = None
         if squares and n - quadratic.shape[1] >= _NO_ROOM:
             left = float(np.mean(_residual(quadratic, z[:, j]) ** 2))
-            gain = unexplained - left
+            gain = max(unexplained - left, 0.0)
             chance = unexplained * len(squares) / (n - linear.shape[1])
             p_value = _f_test(unexplained, left, len(squares), n - quadratic.shape[1])
         found.append(
@@ -92,4 +92,4 @@ def _f_test(before: float, after: float, added: int, free: int) -> float | None:
     """Return P(a gain at least so large) when squares and products have nothing to say."""
     if after <= 1e-12:
         return None
-    return float(fdtrc(added, free, (before - after) / added / (after / free)))
+    return float(fdtrc(added, free, max(before - after, 0.0) / added / (after / free)))

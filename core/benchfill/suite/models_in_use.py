@@ -6,7 +6,7 @@ docs/suite: the frontier is the share of models with the highest overall score.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -94,34 +94,53 @@ def models_in_use(table: ScoreTable, *, frontier: float, missing: Missing) -> Mo
             field="--frontier",
         )
     _refuse_sizes(table)
-    varies = _varying(table.scores)
-    scores = table.scores[:, varies]
-    _refuse_few_benchmarks(int(varies.sum()), table)
-    usable = _usable(scores, missing)
-    if usable.sum() < LEAST_MODELS:
-        raise _too_few(int(usable.sum()), missing, table)
-    overall, by = overall_scores(scores[usable])
-    line = np.quantile(overall, 1 - frontier)
-    best = np.flatnonzero(usable)[overall >= line]
+    everybody = _settled(table, np.arange(len(table.models)), missing)
+    overall, by = overall_scores(everybody.of(table.scores))
+    best = everybody.rows[overall >= np.quantile(overall, 1 - frontier)]
     if len(best) < LEAST_MODELS:
         raise InputError(
-            f"leaves {len(best)} of {int(usable.sum()):,} models, and an analysis needs "
+            f"leaves {len(best)} of {len(everybody.rows):,} models, and an analysis needs "
             f"{LEAST_MODELS}; give a larger share.",
             field="--frontier",
         )
-    stays = _varying(scores[best])
-    _refuse_few_benchmarks(int(stays.sum()), table)
-    kept = np.flatnonzero(varies)[stays]
-    names = [table.benchmarks[k] for k in kept]
+    used = _settled(table, best, missing)
+    names = [table.benchmarks[k] for k in used.columns]
     return ModelsInUse(
-        models=tuple(table.models[j] for j in best),
+        models=tuple(table.models[j] for j in used.rows),
         benchmarks=tuple(names),
-        scores=table.scores[np.ix_(best, kept)],
-        everybody=scores[usable][:, stays],
+        scores=used.of(table.scores),
+        everybody=_Part(everybody.rows, used.columns).of(table.scores),
         overall_by=by,
         constant=tuple(name for name in table.benchmarks if name not in set(names)),
-        incomplete=int(len(usable) - usable.sum()),
+        incomplete=len(table.models) - len(everybody.rows),
     )
+
+
+class _Part(NamedTuple):
+    """Rows and columns of a table."""
+
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+
+    def of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(scores[np.ix_(self.rows, self.columns)])
+
+
+def _settled(table: ScoreTable, rows: NDArray[np.int64], missing: Missing) -> _Part:
+    """Leave out columns that do not vary and rows that lack scores, until neither is left.
+
+    A column may vary only by a row that goes, and a row may lack only a column that goes.
+    """
+    scores, columns = table.scores, np.arange(len(table.benchmarks))
+    while True:
+        before = len(rows), len(columns)
+        columns = columns[_varying(scores[np.ix_(rows, columns)])]
+        _refuse_few_benchmarks(len(columns), table)
+        rows = rows[_usable(scores[np.ix_(rows, columns)], missing)]
+        if len(rows) < LEAST_MODELS:
+            raise _too_few(len(rows), missing, table)
+        if (len(rows), len(columns)) == before:
+            return _Part(rows, columns)
 
 
 def overall_scores(scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], OverallBy]:

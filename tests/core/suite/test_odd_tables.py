@@ -175,3 +175,43 @@ def test_the_same_seed_gives_the_same_analysis() -> None:
     other = bf.analyse_suite(table(scores()), bf.SuiteRequest(replicates=40, seed=1))
     assert other.spectrum.d_eff.value == first.spectrum.d_eff.value
     assert other.spectrum.d_eff != first.spectrum.d_eff
+
+
+def test_random_tables_with_holes_give_figures_or_one_sentence() -> None:
+    """Tiny tables, constant, tied, of rank one, with holes: no warning, no NaN, no other error."""
+    answered = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        n, k = int(rng.integers(3, 12)), int(rng.integers(2, 6))
+        kinds = (
+            rng.normal(size=(n, k)),
+            np.round(rng.normal(size=(n, k))),
+            rng.integers(0, 2, (n, k)).astype(float),
+            np.outer(rng.normal(size=n), rng.normal(size=k)),
+            3.0 * (rng.random(k) < 0.5) + rng.random((n, 1)),
+        )
+        values = kinds[seed % 5] * [1, 1e-6, 1e6][seed % 3]
+        values[rng.random(values.shape) < [0, 0.1, 0.4][seed // 5 % 3]] = np.nan
+        request = bf.SuiteRequest(
+            frontier=[1, 0.5][seed % 2],
+            replicates=20,
+            missing=("complete", "pairwise")[seed // 3 % 2],
+        )
+        try:
+            found = bf.analyse_suite(table(values), request)
+        except bf.InputError:
+            continue
+        answered += 1
+        assert "NaN" not in found.model_dump_json()
+        assert all(np.isfinite(one) for one in _floats(found.model_dump()))
+    assert answered > 20
+
+
+def _floats(value: object) -> list[float]:
+    if isinstance(value, float):
+        return [value]
+    if isinstance(value, dict):
+        return [one for part in value.values() for one in _floats(part)]
+    if isinstance(value, list | tuple):
+        return [one for part in value for one in _floats(part)]
+    return []
