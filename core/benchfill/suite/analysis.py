@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from ..errors import InputError
 from .answer import answer_of, cautions_of
@@ -120,7 +121,9 @@ def analyse_suite(
     used = models_in_use(suite, frontier=asked.frontier, missing=asked.missing)
     wanted = Wanted(asked.select, asked.coverage)
     wanted.refuse_wrong(len(used.benchmarks))
-    return _Analysis(table, suite, used, asked).run(wanted, later, responses)
+    # thousands of small matrices: threads would wait for one another longer than they work
+    with threadpool_limits(1, user_api="blas"):
+        return _Analysis(table, suite, used, asked).run(wanted, later, responses)
 
 
 class _Analysis:
