@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import statistics
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,7 +23,6 @@ from support.review_world import world_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from playwright.sync_api import Browser, Page
 
@@ -333,6 +334,8 @@ def test_every_page_is_accessible_and_fits(
     screen: str, browser: Browser, service: RestService, world: ReviewWorld, tmp_path: Path
 ) -> None:
     options = SCREENS[screen]
+    # where to look at them: BENCHFILL_SCREENSHOTS=folder pytest tests/e2e/test_review_browser.py
+    folder = Path(os.environ.get("BENCHFILL_SCREENSHOTS", tmp_path))
     with visitor(browser, service.base, **options) as who:
         page = who.page
         for name, path in PAGES.items():
@@ -344,7 +347,7 @@ def test_every_page_is_accessible_and_fits(
             found = Axe().run(page).response["violations"]
             bad = [one for one in found if one["impact"] in {"serious", "critical"}]
             assert [(one["id"], one["nodes"][0]["html"]) for one in bad] == []
-            page.screenshot(path=tmp_path / f"{name}-{screen}.png", full_page=name != "hostile")
+            page.screenshot(path=folder / f"{name}-{screen}.png", full_page=name != "hostile")
             assert (name, page.evaluate(BEYOND)) == (name, [])
         who.troubles = [one for one in who.troubles if "404" not in one]
-    assert len(list(tmp_path.glob("*.png"))) == len(PAGES)
+    assert len(list(folder.glob(f"*-{screen}.png"))) == len(PAGES)
