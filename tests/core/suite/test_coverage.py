@@ -13,6 +13,7 @@ from benchfill.suite.coverage import (
     all_coverages,
     all_log_dets,
     coverage,
+    coverages,
     greedy_coverage,
     greedy_log_det,
     log_det,
@@ -103,6 +104,15 @@ def test_duplicates_add_nothing() -> None:
     order, values = greedy_coverage(matrix[None], 3)
     assert order[0].tolist() == [0, 2, 1]
     assert values[0] == pytest.approx([2 / 3, 1, 1])
+
+
+def test_many_matrices_at_once_give_what_one_does() -> None:
+    rng = np.random.default_rng(7)
+    stack = np.stack([random_correlations(rng, 6, 20) for _ in range(8)])
+    stack[0, 1], stack[0, :, 1] = stack[0, 0], stack[0, :, 0]  # a duplicate
+    for subset in ([2], [0, 1, 4], [0, 1, 2, 3, 4, 5]):
+        one_by_one = [coverage(matrix, subset) for matrix in stack]
+        np.testing.assert_allclose(coverages(stack, subset), one_by_one, atol=1e-8)
 
 
 def test_greedy_is_what_one_by_one_gives() -> None:
