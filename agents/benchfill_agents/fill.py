@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -275,7 +276,9 @@ class Fill:
                 "author": message.source,
                 "kind": type(content).__name__.lower(),
                 "round": content.round,
-                "at": message.metadata.get("at"),
+                # an assignment is no turn of an agent, so it has no time of its own
+                "at": message.metadata.get("at")
+                or datetime.now(UTC).isoformat("T", "milliseconds"),
                 "text": content.summary(),
                 "content": content.model_dump(mode="json"),
             },

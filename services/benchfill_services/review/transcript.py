@@ -70,7 +70,7 @@ async def transcript_of(
 def _of_fill(stream_id: str, message: dict[str, Any]) -> TranscriptEntry:
     return TranscriptEntry(
         id=f"f{stream_id}",
-        at=str(message.get("at", "")),
+        at=str(message.get("at") or ""),
         author=str(message.get("author", "")),
         kind=str(message.get("kind", "")),
         revision=None,
