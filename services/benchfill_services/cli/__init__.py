@@ -11,6 +11,7 @@ from .check import check
 from .demo import demo
 from .diagnose import diagnose
 from .diff import diff
+from .export import export
 from .fill import fill
 from .import_ import import_results
 from .keys import keys
@@ -53,7 +54,7 @@ def _options(
 
 
 for _command in (
-    *(diagnose, check, rollouts, fill, demo, merge, diff),
+    *(diagnose, check, rollouts, fill, demo, merge, diff, export),
     *(plan, monitor_progress, power, ranking, prune, suite, serve, worker),
 ):
     app.command()(_command)

@@ -1,0 +1,1 @@
+"""The export formats, one module each; every module offers its instance as ``FORMAT``."""

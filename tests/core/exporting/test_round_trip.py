@@ -1,0 +1,149 @@
+"""What is written reads back as the same items, whatever stands in them."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from benchfill import Item
+from benchfill.exporting import Benchmark, all_exports, export_items
+from benchfill.importing import import_results
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+HOSTILE = (
+    *("{{jinja}}", "{% raw %}", "---", "---\nyaml: [", '"""', "'''", "\\", "\\n", '"', "\n", "\r"),
+    *(
+        "\r\n",
+        " leading",
+        "trailing ",
+        "\t",
+        ",",
+        ";",
+        "A",
+        "B",
+        "0",
+        "[1]",
+        "{}",
+        "\u2028",
+        "\x85",
+    ),
+    *("Ω ≠ 数学", "🙂", "e\u0301", "=1+1", "${HOME}", "`rm`", "{question}", "%s", "#", "null"),
+    *("2020-01-01", "|", "\x1b[31m"),
+)
+PIECES = st.sampled_from(HOSTILE) | st.text(
+    st.characters(exclude_categories=("Cs",), exclude_characters="\0"), min_size=1, max_size=12
+)
+TEXTS = st.lists(PIECES, min_size=1, max_size=4).map("".join)
+METADATA = st.dictionaries(
+    st.sampled_from(["level", "topic", "--- x"]),
+    TEXTS | st.integers(-(2**50), 2**50) | st.booleans(),
+    max_size=2,
+)
+
+
+@st.composite
+def items(draw: st.DrawFn, open_ended: bool) -> list[Item]:
+    made = []
+    for number in range(draw(st.integers(1, 3))):
+        choices = () if open_ended else tuple(
+            draw(st.lists(TEXTS, min_size=3, max_size=10, unique=True))
+        )  # fmt: skip
+        answer = draw(st.sampled_from(choices)) if choices else draw(TEXTS.filter(str.strip))
+        made.append(
+            Item(
+                id=f"{number}-é x",
+                question=draw(TEXTS.filter(str.strip)),
+                answer=answer,
+                choices=choices,
+                metadata=draw(METADATA),
+            )
+        )
+    return made
+
+
+def read_back(data: bytes, suffix: str, wanted: list[Item]) -> tuple[Item, ...]:
+    """Import a data file; responses stand beside it, without which there is nothing to import."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"data{suffix}"
+        path.write_bytes(data)
+        rows = "".join(
+            json.dumps({"model": "m", "item": item.id, "correct": 1}) + "\n" for item in wanted
+        )
+        (Path(folder) / "answers.jsonl").write_text(rows, encoding="utf-8")
+        return import_results([folder]).items
+
+
+def data_of(files: Mapping[str, bytes]) -> tuple[bytes, str]:
+    (name,) = [name for name in files if name.endswith((".jsonl", ".csv"))]
+    return files[name], Path(name).suffix
+
+
+def programs_of(to: str, one: Item) -> dict[str, bytes]:
+    files = export_items(Benchmark("bench", (one,)), to)
+    return {name: data for name, data in files.items() if name.endswith((".py", ".yaml", ".md"))}
+
+
+@pytest.mark.parametrize("open_ended", [False, True], ids=["choices", "open"])
+@pytest.mark.parametrize("to", sorted({*all_exports()} - {"helm"}))
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_an_export_imports_as_the_same_items(
+    to: str, open_ended: bool, data: st.DataObject
+) -> None:
+    given_items = data.draw(items(open_ended))
+    files = export_items(Benchmark("bench", tuple(given_items)), to)
+    found = {item.id: item for item in read_back(*data_of(files), given_items)}
+    for item in given_items:
+        short = {
+            key: value
+            for key, value in item.metadata.items()
+            if not isinstance(value, str) or len(value) <= 200
+        }
+        assert found[item.id] == item.model_copy(update={"metadata": short})
+
+
+@settings(max_examples=25, deadline=None)
+@given(items(open_ended=False))
+def test_helm_instances_hold_question_choices_and_the_right_one(given_items: list[Item]) -> None:
+    files = export_items(Benchmark("bench", tuple(given_items)), "helm")
+    lines = files["bench.jsonl"].decode().split("\n")
+    for item, line in zip(given_items, lines[:-1], strict=True):
+        row: dict[str, Any] = json.loads(line)
+        assert row["input"]["text"] == item.question
+        assert row["id"] == item.id
+        assert [one["output"]["text"] for one in row["references"]] == list(item.choices)
+        (right,) = [one for one in row["references"] if one["tags"] == ["correct"]]
+        assert right["output"]["text"] == item.answer
+
+
+@pytest.mark.parametrize("to", sorted({*all_exports()} - {"helm"}))
+@settings(max_examples=25, deadline=None)
+@given(question=TEXTS.filter(str.strip), answer=TEXTS.filter(str.strip))
+def test_no_text_of_an_item_reaches_a_program_or_yaml(to: str, question: str, answer: str) -> None:
+    plain = programs_of(to, Item(id="plain", question="one", answer="two"))
+    assert programs_of(to, Item(id=question, question=question, answer=answer)) == plain
+    for name, source in plain.items():
+        if name.endswith(".py"):
+            compile(source, name, "exec")
+        elif name.endswith(".yaml"):
+            assert isinstance(yaml.safe_load(source), dict)
+
+
+@pytest.mark.parametrize("to", sorted({*all_exports()} - {"helm"}))
+def test_choices_that_look_like_letters_or_positions_are_not_taken_for_them(to: str) -> None:
+    given_items = [
+        Item(id="letters", question="q", answer="B", choices=("B", "A", "C")),
+        Item(id="positions", question="q", answer="2", choices=("2", "0", "1")),
+    ]
+    files = export_items(Benchmark("bench", tuple(given_items)), to)
+    found = {item.id: item for item in read_back(*data_of(files), given_items)}
+    assert found == {item.id: item for item in given_items}
