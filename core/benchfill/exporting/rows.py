@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING, Any
 
-from .text import json_text
+import pyarrow as pa
+from pyarrow import json as arrow_json
+
+from ..errors import InputError
+from .text import json_text, jsonl
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ..items import Item
     from .benchmark import Benchmark
 
@@ -24,3 +31,24 @@ def loaded_row(benchmark: Benchmark, item: Item) -> dict[str, Any]:
         "choices": list(item.choices),
         "metadata": json_text(benchmark.metadata(item)),
     }
+
+
+def loaded_jsonl(rows: Iterable[dict[str, Any]]) -> bytes:
+    """Return rows as JSON Lines that `datasets` reads as the texts they are.
+
+    Raises
+    ------
+    InputError
+        A column holds nothing but dates, which Arrow would take for times.
+    """
+    data = jsonl(rows)
+    whole = arrow_json.ReadOptions(block_size=len(data))
+    for column in arrow_json.read_json(io.BytesIO(data), read_options=whole).schema:
+        kind = column.type.value_type if pa.types.is_list(column.type) else column.type
+        if pa.types.is_temporal(kind):
+            raise InputError(
+                "holds nothing but dates, which Hugging Face `datasets` would turn into times; "
+                "export as csv, inspect or openai-evals.",
+                field=column.name,
+            )
+    return data

@@ -83,7 +83,8 @@ def test_openai_evals_gets_a_registry_whose_paths_fit() -> None:
 
 def test_lighteval_gets_positions() -> None:
     files = export_items(BOTH, "lighteval")
-    (row,) = rows(files["bench_choices.jsonl"])
+    assert {"bench_choices.py", "bench_open.py"} < set(files)
+    (row,) = rows(files["bench_choices/test.jsonl"])
     assert row["choices"][row["gold"]] == "B"
 
 
@@ -142,6 +143,16 @@ def test_an_item_that_would_be_scored_wrongly_is_refused(
     with pytest.raises(InputError, match=says) as caught:
         export_items(Benchmark("bench", (made,)), to, source="items.jsonl")
     assert str(caught.value).startswith("items.jsonl, item 'bad': ")
+
+
+@pytest.mark.parametrize("to", ["hf", "lm-eval", "lighteval"])
+def test_dates_alone_are_refused_where_they_would_become_times(to: str) -> None:
+    dates = tuple(Item(id=f"i{k}", question="When?", answer=f"2020-01-0{k}") for k in (1, 2))
+    with pytest.raises(InputError, match="nothing but dates"):
+        export_items(Benchmark("bench", dates), to)
+    # with any other answer among them they are read as texts
+    assert export_items(Benchmark("bench", (*dates, OPEN)), to)
+    assert export_items(Benchmark("bench", dates), "inspect")
 
 
 def test_a_wrong_choice_may_stand_twice_and_data_may_lack_answers() -> None:

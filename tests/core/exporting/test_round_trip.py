@@ -37,7 +37,7 @@ HOSTILE = (
         "\x85",
     ),
     *("Ω ≠ 数学", "🙂", "e\u0301", "=1+1", "${HOME}", "`rm`", "{question}", "%s", "#", "null"),
-    *("2020-01-01", "|", "\x1b[31m"),
+    *("2020-01-01?", "|", "\x1b[31m"),
 )
 PIECES = st.sampled_from(HOSTILE) | st.text(
     st.characters(exclude_categories=("Cs",), exclude_characters="\0"), min_size=1, max_size=12

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..card import card
 from ..interface import ExportFormat
-from ..rows import loaded_row
-from ..text import jsonl
+from ..rows import loaded_jsonl, loaded_row
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -30,7 +29,7 @@ class HuggingFace(ExportFormat):
 
     def files(self, benchmark: Benchmark) -> dict[str, bytes]:
         """Return data and card, and with a diagnosis the picture of the gaps."""
-        files = {DATA: jsonl(_row(benchmark, item) for item in benchmark.items)}
+        files = {DATA: loaded_jsonl(_row(benchmark, item) for item in benchmark.items)}
         if benchmark.diagnosis is not None:
             files[RULER] = _ruler(benchmark.diagnosis, benchmark.provenance)
         picture = RULER if RULER in files else None

@@ -1,20 +1,21 @@
-"""lighteval: JSON Lines, and a custom task file that reads the lines beside it."""
+"""lighteval: a data folder, and a custom task file that reads the folder beside it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from ..interface import ExportFormat
-from ..rows import loaded_row
-from ..text import gold, jsonl
+from ..rows import loaded_jsonl, loaded_row
+from ..text import gold
 
 if TYPE_CHECKING:
     from ...items import Item
     from ..benchmark import Benchmark
 
-# The programs are the same for all benchmarks: the name is the file's own.
+# The programs are the same for all benchmarks: the name is the file's own. Data are in a folder,
+# since lighteval 0.13 takes no names of files.
 _MULTIPLE_CHOICE = b'''\
-"""Multiple-choice items for lighteval, read from the JSON Lines beside this file."""
+"""Multiple-choice items for lighteval, read from the folder of this name beside this file."""
 
 from pathlib import Path
 
@@ -38,9 +39,8 @@ TASKS_TABLE = [
     LightevalTaskConfig(
         name=HERE.stem,
         prompt_function=prompt,
-        hf_repo="json",
+        hf_repo=str(HERE.with_suffix("")),
         hf_subset="default",
-        hf_data_files={"test": str(HERE.with_suffix(".jsonl"))},
         hf_avail_splits=["test"],
         evaluation_splits=["test"],
         metrics=[Metrics.loglikelihood_acc],
@@ -50,7 +50,7 @@ TASKS_TABLE = [
 ]
 '''
 _OPEN = b'''\
-"""Items for lighteval, read from the JSON Lines beside this file."""
+"""Items for lighteval, read from the folder of this name beside this file."""
 
 from pathlib import Path
 
@@ -74,9 +74,8 @@ TASKS_TABLE = [
     LightevalTaskConfig(
         name=HERE.stem,
         prompt_function=prompt,
-        hf_repo="json",
+        hf_repo=str(HERE.with_suffix("")),
         hf_subset="default",
-        hf_data_files={"test": str(HERE.with_suffix(".jsonl"))},
         hf_avail_splits=["test"],
         evaluation_splits=["test"],
         metrics=[Metrics.exact_match],
@@ -92,7 +91,7 @@ class Lighteval(ExportFormat):
 
     name = "lighteval"
     title = "lighteval"
-    writes = "`{name}.py`, a custom task; `{name}.jsonl` as for lm-eval"
+    writes = "`{name}.py`, a custom task; `{name}/test.jsonl` as for lm-eval"
     run = 'lighteval accelerate "model_name=MODEL" "{name}|0" --custom-tasks {name}.py'
     by_part = True
 
@@ -101,7 +100,9 @@ class Lighteval(ExportFormat):
         found: dict[str, bytes] = {}
         for part in benchmark.parts():
             found[f"{part.name}.py"] = _MULTIPLE_CHOICE if part.multiple_choice else _OPEN
-            found[f"{part.name}.jsonl"] = jsonl(_row(benchmark, item) for item in part.items)
+            found[f"{part.name}/test.jsonl"] = loaded_jsonl(
+                _row(benchmark, item) for item in part.items
+            )
         return found
 
 

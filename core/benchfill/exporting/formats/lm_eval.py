@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..interface import ExportFormat
-from ..rows import loaded_row
-from ..text import gold, jsonl, yaml_bytes
+from ..rows import loaded_jsonl, loaded_row
+from ..text import gold, yaml_bytes
 
 if TYPE_CHECKING:
     from ...items import Item
@@ -30,7 +30,7 @@ class LmEval(ExportFormat):
         found: dict[str, bytes] = {}
         for part in benchmark.parts():
             found[f"{part.name}.yaml"] = yaml_bytes(_task(part))
-            found[f"{part.name}.jsonl"] = jsonl(_row(benchmark, item) for item in part.items)
+            found[f"{part.name}.jsonl"] = loaded_jsonl(_row(benchmark, item) for item in part.items)
         return found
 
 
