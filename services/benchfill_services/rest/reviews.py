@@ -88,10 +88,18 @@ async def list_reviews(  # noqa: PLR0913, PLR0917 - FastAPI names them
     return page(shown, following)
 
 
+@router.post("/candidates/{candidate}/review", status_code=201, **needs("operator"))
+async def put_up_for_review(
+    candidate: CandidateId, caller: Caller, service: ServiceDep
+) -> CaseView:
+    """Put up a measured candidate that its fill did not choose; those it chose are up already."""
+    await case_of(service, candidate)
+    return await service.desk.look(candidate, Person.of(caller))
+
+
 @router.get("/candidates/{candidate}/review", **needs("reader"))
 async def get_review(candidate: CandidateId, caller: Caller, service: ServiceDep) -> CaseView:
     """Return what you may see of a candidate's review; it starts the clock of your work on it."""
-    await case_of(service, candidate)
     return await service.desk.look(candidate, Person.of(caller), begin=True)
 
 
@@ -102,7 +110,6 @@ async def add_review(
     candidate: CandidateId, given: GivenVerdict, caller: Caller, service: ServiceDep
 ) -> CaseView:
     """Give a verdict on the latest revision of a candidate."""
-    await case_of(service, candidate)
     said = NewVerdict(given.verdict, given.reasons, given.text)
     return await service.desk.decide(candidate, Person.of(caller), said, seen=given.seen)
 
@@ -110,7 +117,6 @@ async def add_review(
 @router.delete("/candidates/{candidate}/reviews/mine", responses=_REFUSED, **needs("reviewer"))
 async def undo_review(candidate: CandidateId, caller: Caller, service: ServiceDep) -> CaseView:
     """Take your verdict back while another one is missing."""
-    await case_of(service, candidate)
     return await service.desk.undo(candidate, Person.of(caller))
 
 
@@ -121,7 +127,6 @@ async def adjudicate(
     candidate: CandidateId, given: Adjudication, caller: Caller, service: ServiceDep
 ) -> CaseView:
     """Decide where reviewers disagree; not by one of them."""
-    await case_of(service, candidate)
     said = NewVerdict(given.verdict, given.reasons, given.text)
     return await service.desk.adjudicate(candidate, Person.of(caller), said, seen=given.seen)
 
@@ -129,7 +134,6 @@ async def adjudicate(
 @router.get("/candidates/{candidate}/thread", **needs("reader"))
 async def get_thread(candidate: CandidateId, caller: Caller, service: ServiceDep) -> Thread:
     """Return what you may see of what reviewers and agents said after the fill."""
-    await case_of(service, candidate)
     messages = await service.desk.thread(candidate, Person.of(caller))
     return Thread(candidate=candidate, messages=messages)
 
@@ -141,6 +145,5 @@ async def ask(
     candidate: CandidateId, question: Question, caller: Caller, service: ServiceDep
 ) -> Asked:
     """Ask the Validator about a candidate; the answer comes into the thread."""
-    await case_of(service, candidate)
     person = Person.of(caller)
     return Asked(message=await service.desk.question(candidate, person, question.text))

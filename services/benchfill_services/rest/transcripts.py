@@ -13,7 +13,6 @@ from ..store.transcript import RedisTranscript
 from .auth import Caller
 from .candidates import CandidateId, candidate_of
 from .guarded_route import GuardedRoute, needs
-from .review_cases import case_of
 from .service import ServiceDep
 
 router = APIRouter(prefix="/v1/candidates", tags=["candidates"], route_class=GuardedRoute)
@@ -51,7 +50,6 @@ async def get_transcript(
         found = await candidate_of(service, candidate)
         messages = await RedisTranscript(service.redis, found.fill, found.gap).read()
         return Transcript(fill=found.fill, gap=found.gap, messages=messages)
-    await case_of(service, candidate)
     person = Person.of(caller)
     view, entries = await transcript_of(service.redis, service.desk, candidate, person)
     text = as_markdown(view, entries) if format == "markdown" else as_jsonl(entries)

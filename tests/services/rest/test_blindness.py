@@ -108,6 +108,8 @@ async def test_a_case_opened_by_rest_has_the_writer_of_its_fill(
     rest: RestService, candidate: str, valkey: Redis
 ) -> None:
     _, rest.keys["Ada"] = await make_person(valkey, "Ada")
+    with rest.client("operator") as client:
+        assert client.post(f"/v1/candidates/{candidate}/review").status_code == 201
     with rest.client("Ada") as client:
         assert client.get(f"/v1/candidates/{candidate}/review").json()["agents"] is True
         asked = client.post(f"/v1/candidates/{candidate}/questions", json={"text": "Why 12?"})

@@ -68,6 +68,8 @@ async def test_candidates_are_the_same_before_and_after(operator, fill, valkey: 
     assert one["item"]["question"].startswith("</script>")
     transcript = operator.get(f"/v1/candidates/{one['id']}/transcript").json()
     assert transcript["messages"] == example().transcripts[one["gap"]]
+    put_up = operator.post(f"/v1/candidates/{one['id']}/review")
+    assert put_up.status_code == 201
     for form, kind in (("markdown", "text/markdown"), ("jsonl", "application/jsonl")):
         path = f"/v1/candidates/{one['id']}/transcript"
         file = operator.get(path, params={"format": form})

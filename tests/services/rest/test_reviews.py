@@ -27,14 +27,16 @@ MARK = "Xylograph the reviewer"
 
 @pytest.fixture
 async def candidate(operator: httpx.Client, arith: dict, valkey: Redis) -> str:
-    """A candidate of a fill that runs: nobody has put it up for review yet."""
+    """A candidate of a fill that runs, put up for review."""
     example = make_fill("")
     job = operator.post("/v1/fills", json=FILL).json()["id"]
     gap = example.report.fills[0].gap
     for number, message in enumerate(example.transcripts[gap]):
         await RedisTranscript(valkey, job, gap).append(message, key=str(number))
     page = operator.get("/v1/candidates", params={"fill": job}).json()
-    return str(page["entries"][0]["id"])
+    found = str(page["entries"][0]["id"])
+    assert operator.post(f"/v1/candidates/{found}/review").status_code == 201
+    return found
 
 
 @pytest.fixture
@@ -71,6 +73,18 @@ def test_two_reviewers_and_an_adjudicator(people, candidate: str) -> None:
     assert (late.status_code, late.json()["type"]) == (409, "urn:benchfill:problem:refused")
     decided = people["Ops"].post(f"{path}/adjudication", json={"verdict": "approve"})
     assert (decided.status_code, decided.json()["status"]) == (201, "approved")
+
+
+def test_looking_puts_nothing_up_for_review(people, candidate: str) -> None:
+    fill = candidate.partition(".")[0]
+    found = people["Ops"].get("/v1/candidates", params={"fill": fill, "limit": 200}).json()
+    other = next(one["id"] for one in found["entries"] if one["id"] != candidate)
+    path = f"/v1/candidates/{other}"
+    assert people["Ada"].get(f"{path}/review").status_code == 404
+    assert people["Ada"].post(f"{path}/reviews", json={"verdict": "approve"}).status_code == 404
+    assert people["Ada"].post(f"{path}/review").status_code == 403
+    shelf = people["Ada"].get("/v1/reviews").json()
+    assert [one["id"] for one in shelf["entries"]] == [candidate]
 
 
 def test_the_second_tab_is_told(people, candidate: str) -> None:
@@ -138,7 +152,6 @@ async def test_no_answer_tells_of_the_others_verdict(
         "pool": "here", "job": fill, "day": "2026-11-30",
     }  # fmt: skip
     who = ("Bob", "Cyd", "Ops")
-    people["Ada"].get(f"/v1/candidates/{candidate}/review")  # now it is under review
     for name in who:  # and everybody has looked at it
         _answers(people[name], document, values)
     before = {name: _answers(people[name], document, values) for name in who}

@@ -8,7 +8,6 @@ from fastapi import APIRouter, Path, Query
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from ...rest.problem import ProblemError
-from ...rest.review_cases import case_of
 from ...rest.service import Service, ServiceDep
 from ..case import CANDIDATE
 from .case_page import Against, case_context, item_text, revision_of
@@ -126,7 +125,6 @@ async def show_case(  # noqa: PLR0913, PLR0917 - FastAPI names them
     done: Annotated[str, Query(max_length=20)] = "",
 ) -> HTMLResponse:
     """Show the newest wording of a candidate; the reviewer's clock starts."""
-    await case_of(service, candidate)
     view = await service.desk.look(candidate, person, begin=True)
     context = await desk_context(service, visit, person, view, chosen)
     context |= {"notice": DONE.get(done, ""), "failed": False}
