@@ -13,7 +13,7 @@ from ...rest.problem import ProblemError
 from ...rest.service import ServiceDep
 from .guard import PageRoute, lets_in, set_cookie
 from .sessions import RedisSessions
-from .sign_in_limits import count_sign_in
+from .sign_in_limits import count_wrong_key, refuse_too_often
 from .templates import render
 from .visit import COOKIE, COOKIE_PATH, Visit, VisitDep
 
@@ -54,8 +54,9 @@ async def sign_in(request: Request, visit: VisitDep, service: ServiceDep) -> Res
     form = await request.form()
     given, address = form.get("key"), form.get("next")
     address = local(address if isinstance(address, str) else "")
+    client = request.client.host if request.client else ""
     try:
-        await count_sign_in(service.redis, request.client.host if request.client else "")
+        await refuse_too_often(service.redis, client)
     except ProblemError as error:
         sentence = error.detail[:1].upper() + error.detail[1:]
         page = _page(visit, address, sentence, error.status_code)
@@ -64,6 +65,7 @@ async def sign_in(request: Request, visit: VisitDep, service: ServiceDep) -> Res
     secret = given.strip() if isinstance(given, str) else ""
     key = await service.api_keys.authenticate(secret) if len(secret) <= _LONGEST_KEY else None
     if key is None:
+        await count_wrong_key(service.redis, client)
         return _page(visit, address, "This key is unknown or revoked. Is it complete?", 401)
     sessions = RedisSessions(service.redis)
     await sessions.end(visit.token)

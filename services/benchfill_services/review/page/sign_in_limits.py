@@ -1,4 +1,4 @@
-"""How often somebody may try to sign in: from one address, and from all together."""
+"""How often signing in may fail: from one address, and from all together."""
 
 from __future__ import annotations
 
@@ -20,20 +20,36 @@ ALL = 300
 _WAIT = "60"
 
 
-async def count_sign_in(redis: Redis, address: str) -> None:
-    """Count an attempt. Raises ProblemError (429) when it is one too many."""
+async def refuse_too_often(redis: Redis, address: str) -> None:
+    """Raise ProblemError (429) where too many wrong keys were given within a minute."""
+    limiter = _limiter(redis)
+    for limit, who in _limits(address):
+        if not await limiter.test(limit, who):
+            raise _too_often()
+
+
+async def count_wrong_key(redis: Redis, address: str) -> None:
+    """Count a failed attempt; right keys are not counted, since an office shares one address."""
+    limiter = _limiter(redis)
+    for limit, who in _limits(address):
+        await limiter.hit(limit, who)
+
+
+def _limits(address: str) -> tuple[tuple[RateLimitItemPerMinute, str], ...]:
+    return (
+        (RateLimitItemPerMinute(PER_ADDRESS, namespace="sign-in"), _network(address)),
+        (RateLimitItemPerMinute(ALL, namespace="sign-in-all"), "all"),
+    )
+
+
+def _limiter(redis: Redis) -> MovingWindowRateLimiter:
     storage = RedisStorage(
         "async+redis://",
         implementation="redispy",
         key_prefix=LIMITS_PREFIX,
         connection_pool=redis.connection_pool,  # type: ignore[arg-type]
     )
-    limiter = MovingWindowRateLimiter(storage)
-    limit = RateLimitItemPerMinute(PER_ADDRESS, namespace="sign-in")
-    if not await limiter.hit(limit, _network(address)):
-        raise _too_often()
-    if not await limiter.hit(RateLimitItemPerMinute(ALL, namespace="sign-in-all"), "all"):
-        raise _too_often()
+    return MovingWindowRateLimiter(storage)
 
 
 def _too_often() -> ProblemError:

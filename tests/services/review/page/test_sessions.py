@@ -94,7 +94,12 @@ def test_a_wrong_key_opens_nothing(visitor, key: str) -> None:
     assert stranger.get("/review").url.path == "/review/sign-in"
 
 
-def test_attempts_are_limited(visitor, people) -> None:
+def test_an_office_behind_one_address_may_sign_in(visitor, people) -> None:
+    for _ in range(sign_in_limits.PER_ADDRESS + 5):
+        assert visitor().sign_in(people["Ada"][1]).url.path == "/review"
+
+
+def test_wrong_keys_are_limited(visitor, people) -> None:
     stranger = visitor()
     for _ in range(sign_in_limits.PER_ADDRESS):
         assert stranger.sign_in("bf_wrong").status_code == 401
