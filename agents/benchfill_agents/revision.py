@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from autogen_agentchat.messages import StructuredMessage
 from typing_extensions import override
 
 from .calibrator import CalibrationPlan, Calibrator
@@ -163,7 +162,6 @@ class _ReviserAgent(RecordedAgent):
     """Writes the revision, and mends it once when it is turned down."""
 
     produces = Rewriting
-    spoken = StructuredMessage[Rewriting]
 
     def __init__(self, parts: RevisionParts, task: RevisionTask, reviser: LLMReviser) -> None:
         super().__init__("Rewriter", "Changes an item as asked.", parts.target, parts.steps)

@@ -27,52 +27,51 @@ from .team_agents import MAX_REPAIRS
 from .turns import Stopped
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 
     from autogen_core.models import ChatCompletionClient
+    from pydantic import BaseModel
 
     from .target import FillTarget
-    from .turns import RecordedAgent
+    from .turns import RecordedAgent, RecordedSpeaker
 
 WIND_DOWN = 1.0  # seconds
 _TYPES = (Assignment, ChangeRequest, Retrieval, Rewriting, Validation, CalibrationRound)
 
 
-class GapTeam:
-    """Retriever, Rewriter, Validator and Calibrator at work on one target.
+class RecordedTeam:
+    """Recorded agents who speak in the order that `order` gives, until `ends` or an error."""
 
-    `opening` is what they are given first; the target as their assignment when it is missing.
-    """
-
-    def __init__(
+    def __init__(  # noqa: PLR0913 - keyword-only but for two
         self,
-        target: FillTarget,
-        agents: Sequence[RecordedAgent],
-        model_client: ChatCompletionClient,
+        agents: Sequence[RecordedSpeaker],
+        opening: BaseModel,
         *,
-        rounds: int,
-        opening: ChangeRequest | None = None,
+        order: Callable[[Sequence[Any]], str | None],
+        ends: Callable[[BaseModel], bool],
+        kinds: Sequence[type[BaseModel]],
+        turns: int,
+        model_client: ChatCompletionClient,
     ) -> None:
-        self._opening = opening or Assignment(round=1, target=target)
+        self._opening, self._ends = opening, ends
         self._stopped = Stopped()
         for agent in agents:
             agent.stopped = self._stopped
-        turns = rounds * (2 + 2 * (MAX_REPAIRS + 1))
+        typed: Any = StructuredMessage
         self._team = SelectorGroupChat(
             list(agents),
-            model_client,  # demanded by the constructor; the order below never asks a model
-            selector_func=next_speaker,
+            model_client,  # demanded by the constructor; the order never asks a model
+            selector_func=order,
             termination_condition=FunctionalTermination(self._ended),
             max_turns=turns,
-            custom_message_types=[StructuredMessage[kind] for kind in _TYPES],  # type: ignore[valid-type]
+            custom_message_types=[typed[kind] for kind in kinds],
             allow_repeated_speaker=True,
         )
 
     def _ended(self, messages: Sequence[Any]) -> bool:
         if self._stopped.error is not None:
             return True
-        said = [m.content for m in messages if isinstance(m, StructuredMessage)]
-        return any(isinstance(one, CalibrationRound) and one.done for one in said)
+        return any(self._ends(m.content) for m in messages if isinstance(m, StructuredMessage))
 
     async def run(self) -> AsyncIterator[StructuredMessage[Any]]:
         """Yield the transcript's messages as they are spoken, the opening first.
@@ -88,6 +87,32 @@ class GapTeam:
                 yield message
         if self._stopped.error is not None:
             raise self._stopped.error
+
+
+class GapTeam(RecordedTeam):
+    """Retriever, Rewriter, Validator and Calibrator at work on one target.
+
+    `opening` is what they are given first; the target as their assignment when it is missing.
+    """
+
+    def __init__(
+        self,
+        target: FillTarget,
+        agents: Sequence[RecordedAgent],
+        model_client: ChatCompletionClient,
+        *,
+        rounds: int,
+        opening: ChangeRequest | None = None,
+    ) -> None:
+        super().__init__(
+            agents,
+            opening or Assignment(round=1, target=target),
+            order=next_speaker,
+            ends=lambda said: isinstance(said, CalibrationRound) and said.done,
+            kinds=_TYPES,
+            turns=rounds * (2 + 2 * (MAX_REPAIRS + 1)),
+            model_client=model_client,
+        )
 
 
 async def _next(stream: AsyncGenerator[Any, None], token: CancellationToken) -> Any:

@@ -6,7 +6,6 @@ import asyncio
 from typing import TYPE_CHECKING
 
 import numpy as np
-from autogen_agentchat.messages import StructuredMessage
 from typing_extensions import override
 
 from .messages import Assignment, CalibrationRound, Retrieval, Rewriting, Validation
@@ -33,7 +32,6 @@ class RetrieverAgent(RecordedAgent):
     """Opens each round."""
 
     produces = Retrieval
-    spoken = StructuredMessage[Retrieval]
 
     def __init__(self, target: FillTarget, steps: StepRecord, retriever: Retriever) -> None:
         super().__init__("Retriever", "Picks parents and bilateral references.", target, steps)
@@ -56,7 +54,6 @@ class RewriterAgent(RecordedAgent):
     """Writes children, and mends those that were turned down."""
 
     produces = Rewriting
-    spoken = StructuredMessage[Rewriting]
 
     def __init__(
         self,
@@ -135,7 +132,6 @@ class ValidatorAgent(RecordedAgent):
     """Checks children against all known items; sends back those it turns down."""
 
     produces = Validation
-    spoken = StructuredMessage[Validation]
 
     def __init__(  # noqa: PLR0913 - keyword-only but for four
         self,
@@ -200,7 +196,6 @@ class CalibratorAgent(RecordedAgent):
     """Measures the valid children, gives all of them to the memory, and closes the round."""
 
     produces = CalibrationRound
-    spoken = StructuredMessage[CalibrationRound]
 
     def __init__(
         self,

@@ -36,22 +36,21 @@ class Stopped:
     error: Exception | None = None
 
 
-class RecordedAgent(BaseChatAgent):
-    """An agent whose every turn is a recorded step."""
+class RecordedSpeaker(BaseChatAgent):
+    """An agent whose every turn is a recorded step below its place in the job."""
 
-    produces: type[BaseModel]
-    spoken: type[StructuredMessage[Any]]
-    """What it makes, and the message that carries it."""
+    speaks: tuple[type[BaseModel], ...]
+    """The contents that its messages may have."""
 
-    def __init__(self, name: str, description: str, target: FillTarget, steps: StepRecord) -> None:
+    def __init__(self, name: str, description: str, place: str, steps: StepRecord) -> None:
         super().__init__(name, description)
-        self._target, self._steps = target, steps
+        self._place, self._steps = place, steps
         self.stopped = Stopped()
 
     @property
     @override
     def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
-        return (self.spoken, StopMessage)
+        return (*(_spoken(kind) for kind in self.speaks), StopMessage)
 
     @override
     async def on_messages(
@@ -69,26 +68,32 @@ class RecordedAgent(BaseChatAgent):
             return Response(chat_message=StopMessage(content=str(error), source=self.name))
 
     async def _turn(self, content: BaseModel) -> BaseChatMessage:
-        key = f"{self._target.id}/{self.step(content)}"
+        key = f"{self._place}/{self.step(content)}"
         recorded = await self._steps.get(key)
         if recorded is None:
             result = await self.act(content)
             recorded = {
                 "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+                "kind": type(result).__name__,
                 "payload": result.model_dump(mode="json"),
             }
             await self._steps.put(key, recorded)
         else:
-            result = self.produces.model_validate(recorded["payload"])
+            result = self._revived(recorded)
             self.replayed(result)
         self.hear(result)
-        return self.spoken(
+        return _spoken(type(result))(
             content=result, source=self.name, metadata={"at": recorded["at"], "step": key}
         )
 
+    def _revived(self, recorded: dict[str, Any]) -> BaseModel:
+        name = recorded.get("kind")  # records of an agent that says one thing may lack it
+        kind = next((one for one in self.speaks if one.__name__ == name), self.speaks[0])
+        return kind.model_validate(recorded["payload"])
+
     @override
     async def on_reset(self, cancellation_token: CancellationToken) -> None:
-        """Nothing to forget: a team is made for one gap and runs once."""
+        """Nothing to forget: a team is made for one place and runs once."""
 
     @abstractmethod
     def step(self, content: Any) -> str:
@@ -103,3 +108,20 @@ class RecordedAgent(BaseChatAgent):
 
     def replayed(self, result: Any) -> None:
         """Take note that a step was done in an earlier run."""
+
+
+class RecordedAgent(RecordedSpeaker):
+    """A recorded agent of a fill: its place is the gap that is filled, and it says one thing."""
+
+    produces: type[BaseModel]
+
+    def __init__(self, name: str, description: str, target: FillTarget, steps: StepRecord) -> None:
+        super().__init__(name, description, target.id, steps)
+        self.speaks = (self.produces,)
+        self._target = target
+
+
+def _spoken(kind: type[BaseModel]) -> Any:
+    """Return the type of the message that carries such contents."""
+    typed: Any = StructuredMessage
+    return typed[kind]
