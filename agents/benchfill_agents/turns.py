@@ -45,6 +45,7 @@ class RecordedSpeaker(BaseChatAgent):
     def __init__(self, name: str, description: str, place: str, steps: StepRecord) -> None:
         super().__init__(name, description)
         self._place, self._steps = place, steps
+        self._latest: BaseModel | None = None  # who speaks twice is not sent what it said itself
         self.stopped = Stopped()
 
     @property
@@ -59,7 +60,10 @@ class RecordedSpeaker(BaseChatAgent):
         said = [m.content for m in messages if isinstance(m, StructuredMessage)]
         for content in said:
             self.hear(content)
-        work = asyncio.ensure_future(self._turn(said[-1]))
+        latest = said[-1] if said else self._latest
+        if latest is None:
+            raise RuntimeError(f"{self.name} was called before anybody spoke")
+        work = asyncio.ensure_future(self._turn(latest))
         cancellation_token.link_future(work)
         try:
             return Response(chat_message=await work)
@@ -82,9 +86,11 @@ class RecordedSpeaker(BaseChatAgent):
             result = self._revived(recorded)
             self.replayed(result)
         self.hear(result)
-        return _spoken(type(result))(
+        self._latest = result
+        message: BaseChatMessage = _spoken(type(result))(
             content=result, source=self.name, metadata={"at": recorded["at"], "step": key}
         )
+        return message
 
     def _revived(self, recorded: dict[str, Any]) -> BaseModel:
         name = recorded.get("kind")  # records of an agent that says one thing may lack it

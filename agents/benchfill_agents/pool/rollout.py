@@ -32,20 +32,30 @@ class Rollout(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     key: RolloutKey
+    purpose: Literal["solve", "write"] = Field(
+        "solve", description="write: a call of an agent that writes or judges; it has no score"
+    )
     model_name: str = Field(description="name of the model in the pool")
-    item_id: str
+    item_id: str = Field(description="of a call of an agent: its place in the job")
     outcome: Literal["answered", "empty", "truncated", "refused", "failed"] = Field(
         description="what came back once retries were spent; only `failed` has no answer"
     )
     text: str | None = Field(None, description="the reply as received; untrusted")
+    reasoning: str | None = Field(
+        None, description="reasoning that came beside the reply; kept, never scored; untrusted"
+    )
     extracted: str | None = Field(None, description="the answer found in the reply")
     correct: bool | None = Field(description="None when there is no answer to score")
     prompt_tokens: int | None = None
-    completion_tokens: int | None = None
+    completion_tokens: int | None = Field(None, description="those of the reasoning included")
+    reasoning_tokens: int | None = Field(None, description="None where they are not told apart")
     cost: float | None = Field(None, description="US dollars; None when the price is not known")
     seconds: float | None = Field(None, description="duration of the call that was answered")
     attempts: int = Field(1, description="calls made, the last one included")
     received_at: str = Field(description="ISO 8601, UTC")
+    left_out: tuple[str, ...] = Field(
+        (), description="parameters of the pool that the provider rejects, so that none was sent"
+    )
     error: str | None = Field(None, description="why it failed, without secrets")
 
 

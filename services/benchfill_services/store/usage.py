@@ -110,7 +110,7 @@ def rollout_amounts(rollout: Mapping[str, Any]) -> Amounts:
     model = rollout["model_name"]
     amounts = _amounts(
         model,
-        "rollouts",
+        "calls" if rollout.get("purpose") == "write" else "rollouts",
         rollout.get("prompt_tokens") or 0,
         rollout.get("completion_tokens") or 0,
         rollout.get("cost"),

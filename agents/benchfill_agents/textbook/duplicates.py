@@ -1,0 +1,80 @@
+"""Whether an item repeats one that exists: by embeddings where there are any, else by words."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from benchfill.items import Item
+
+    from ..embeddings import Embedder
+
+SAME = 0.90
+"""Cosine from which on two items are the same, as in the Flame paper."""
+
+
+@dataclass(frozen=True)
+class Duplicate:
+    """The item that is repeated."""
+
+    of: str
+    similarity: float | None
+
+
+class Duplicates:
+    """The items so far, the first of each kind. Blocks while it embeds.
+
+    Without an embedder only items of the same words count as duplicates.
+    """
+
+    def __init__(self, embedder: Embedder | None = None) -> None:
+        self._embedder = embedder
+        self._words: dict[str, str] = {}
+        self._ids: list[str] = []
+        self._vectors: list[NDArray[np.float32]] = []
+
+    @property
+    def method(self) -> str:
+        """How items are compared, for the report."""
+        if self._embedder is not None:
+            return f"cosine of sentence embeddings, from {SAME:.2f} on"
+        return (
+            "the same words only, since the extra `embeddings` is not installed: items that say "
+            "the same in other words are not found"
+        )
+
+    def find(self, item: Item) -> Duplicate | None:
+        """Return the first item that an item repeats, or None."""
+        same = self._words.get(_words(item))
+        if same is not None:
+            return Duplicate(same, None)
+        if self._embedder is None or not self._vectors:
+            return None
+        cosines = np.stack(self._vectors) @ self._embedder.embed([text_of(item)])[0]
+        nearest = int(np.argmax(cosines))
+        if cosines[nearest] < SAME:
+            return None
+        return Duplicate(self._ids[nearest], float(cosines[nearest]))
+
+    def add(self, item: Item) -> None:
+        """Take an accepted item in."""
+        self._words.setdefault(_words(item), item.id)
+        if self._embedder is not None:
+            self._ids.append(item.id)
+            self._vectors.append(self._embedder.embed([text_of(item)])[0])
+
+
+def text_of(item: Item) -> str:
+    """Return what is compared: stem, options and the right one, whatever their shuffle."""
+    return "\n".join((item.question, *sorted(item.choices), item.answer))
+
+
+def _words(item: Item) -> str:
+    # signs stay: in code and formulas they are what differs
+    return " ".join(unicodedata.normalize("NFKC", text_of(item)).casefold().split())
