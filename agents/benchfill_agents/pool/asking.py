@@ -14,7 +14,7 @@ from tenacity.wait import wait_random_exponential
 
 from benchfill.errors import BenchFillError, BudgetExhaustedError, ProviderError
 
-from .calls import CallError
+from .calls import CallError, sent_parameters
 from .rollout import Rollout, RolloutKey
 from .scoring import extract, is_correct
 
@@ -27,9 +27,12 @@ if TYPE_CHECKING:
     from .config import PoolModel, Scoring
     from .failures import Failure
     from .ledger import Ledger
+    from .pace import Pace
     from .prompting import SolvePrompt
+    from .rejections import Rejections
 
 _LONGEST_WAIT = 60.0
+_REJECTED = "rejected_parameter"
 
 
 class Budget:
@@ -72,6 +75,8 @@ class Asker:
         scoring: Scoring,
         budget: Budget,
         caller: Caller,
+        pace: Pace,
+        rejections: Rejections,
         backoff: float,
         permit: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
@@ -79,6 +84,8 @@ class Asker:
         self._scoring = scoring
         self._budget = budget
         self._caller = caller
+        self._pace = pace
+        self._rejections = rejections
         self._permit = permit
         self._backoff = wait_random_exponential(multiplier=backoff, max=_LONGEST_WAIT)
         self.retries: Counter[str] = Counter()
@@ -134,6 +141,10 @@ class Asker:
         if tries.made and self.stopping.is_set():
             self._release(tries)
             return _failed(order, tries, "the run stopped before it was answered")
+        reserved = await self._pace.wait(order.model, order.prompt.chars, self.stopping)
+        if self.stopping.is_set():
+            self._release(tries)
+            raise _StoppedError("the run stopped before it was answered")
         if self._permit is not None:
             await self._permit()
         if not tries.holds_budget:
@@ -142,10 +153,16 @@ class Asker:
         if not tries.made:
             await self._ledger.begin(order.key)
         tries.made += 1
+        tries.left_out = self._rejections.left_out(order.model)
+        seed = _seed(order, tries)
         try:
-            reply = await self._caller.call(order.model, order.prompt, seed=_seed(order, tries))
+            reply = await self._caller.call(
+                order.model, order.prompt, seed=seed, left_out=tries.left_out
+            )
         except CallError as error:
-            return self._unanswered(order, tries, error.failure)
+            return self._unanswered(order, tries, error.failure, seed)
+        used = (reply.prompt_tokens, reply.completion_tokens)
+        self._pace.settle(order.model, reserved, None if None in used else sum(used))
         tries.holds_budget = False
         rollout = self._read(order, tries, reply)
         if rollout.outcome in {"empty", "truncated"}:
@@ -153,9 +170,16 @@ class Asker:
             raise _AskAgainError(rollout.outcome, rollout)
         return rollout
 
-    def _unanswered(self, order: Order, tries: _Tries, failure: Failure) -> Rollout:
+    def _unanswered(
+        self, order: Order, tries: _Tries, failure: Failure, seed: int | None
+    ) -> Rollout:
         if failure.billed:
             tries.holds_budget = False
+        if failure.kind == "rate_limit" and failure.retry_after is not None:
+            self._pace.pause(order.model, failure.retry_after)
+        sent = sent_parameters(order.model, seed=seed, left_out=tries.left_out)
+        if failure.kind == "fatal" and self._rejections.take_note(order.model, failure, sent):
+            raise _AskAgainError(_REJECTED, _failed(order, tries, failure.message))
         if failure.retryable:
             tries.failures += 1
             rollout = _failed(order, tries, f"{failure.kind}: {failure.message}")
@@ -178,9 +202,11 @@ class Asker:
         rollout = _failed(order, tries, None).model_copy(
             update={
                 "text": reply.text,
+                "reasoning": reply.reasoning,
                 # earlier replies to this order, empty or cut, were paid for as well
                 "prompt_tokens": tries.sum("prompt_tokens", reply.prompt_tokens),
                 "completion_tokens": tries.sum("completion_tokens", reply.completion_tokens),
+                "reasoning_tokens": tries.sum("reasoning_tokens", reply.reasoning_tokens),
                 "cost": tries.sum("cost", reply.cost),
                 "seconds": reply.seconds,
             }
@@ -203,6 +229,8 @@ class Asker:
 
     def _wait(self, state: RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome is not None else None
+        if isinstance(error, _AskAgainError) and error.kind == _REJECTED:
+            return 0.0
         asked_for = error.retry_after if isinstance(error, _AskAgainError) else None
         return max(self._backoff(state), asked_for or 0.0)
 
@@ -214,6 +242,10 @@ class Asker:
         error = state.outcome.exception() if state.outcome is not None else None
         if isinstance(error, _AskAgainError):
             self.retries[error.kind] += 1
+
+
+class _StoppedError(BenchFillError):
+    """The run is stopping, for a reason that somebody else met."""
 
 
 class _AskAgainError(Exception):
@@ -234,6 +266,7 @@ class _Tries:
     replies: int = 0
     holds_budget: bool = False
     fatal: Failure | None = None
+    left_out: tuple[str, ...] = ()
     taken: dict[str, float] = field(default_factory=dict)
 
     def sum(self, what: str, amount: float | None) -> float | None:
@@ -265,6 +298,7 @@ def _failed(order: Order, tries: _Tries, error: str | None) -> Rollout:
         outcome="failed",
         correct=None,
         attempts=max(tries.made, 1),
+        left_out=tries.left_out,
         received_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         error=error,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import os
+import re
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,15 +14,18 @@ import openai
 
 from benchfill.errors import InputError
 
-from .config import LOCAL, PoolModel
+from .config import LOCAL, LOCAL_MODEL, PoolModel
 from .failures import Failure, classify
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
     from types import ModuleType
 
+    from .config import Style
     from .prompting import SolvePrompt
 
 _NO_KEY = "no-key"
+_THOUGHTS = re.compile(r"\s*<think(?:ing)?>(?P<thoughts>.*?)(?:</think(?:ing)?>\s*|\Z)", re.DOTALL)
 _FREE = {"input_cost_per_token": 0.0, "output_cost_per_token": 0.0}
 
 
@@ -38,12 +42,17 @@ class Reply:
     """What a model said, and what it took."""
 
     text: str
+    reasoning: str | None
+    """What came beside the text: it is no part of the answer."""
     finish_reason: str | None
     refused: bool
     prompt_tokens: int | None
     completion_tokens: int | None
+    reasoning_tokens: int | None
     cost: float | None
     seconds: float
+    logprobs: bool = False
+    """Whether log probabilities came with it."""
 
 
 @functools.cache
@@ -56,10 +65,13 @@ def load_litellm() -> ModuleType:
 
 
 class Caller:
-    """Sends prompts. Its connections to OpenAI-compatible servers are kept open until it closes."""
+    """Sends prompts. Its connections to OpenAI-compatible servers are kept open until it closes.
 
-    def __init__(self, local_api_base: str | None = None) -> None:
-        self._local_api_base = local_api_base
+    `local` is the address of the local server: one, or by the name of the model that it carries.
+    """
+
+    def __init__(self, local: str | Mapping[str, str] | None = None) -> None:
+        self._local = addresses(local)
         self._clients: dict[tuple[str, str], openai.AsyncOpenAI] = {}
 
     async def close(self) -> None:
@@ -68,11 +80,27 @@ class Caller:
             await client.close()
         self._clients.clear()
 
-    async def call(self, model: PoolModel, prompt: SolvePrompt, *, seed: int | None) -> Reply:
-        """Send a prompt once. Raises CallError."""
+    async def call(
+        self,
+        model: PoolModel,
+        prompt: SolvePrompt,
+        *,
+        seed: int | None,
+        left_out: Collection[str] = (),
+        also: Mapping[str, Any] | None = None,
+    ) -> Reply:
+        """Send a prompt once, without the parameters left out and with what is `also` sent.
+
+        Raises CallError, and InputError when the key's variable is not set.
+        """
         litellm = load_litellm()
         secret = read_key(model)
-        arguments = {**_arguments(model, seed=seed), **self._access(model, secret)}
+        arguments = {
+            **_to_litellm(model),
+            **sent_parameters(model, seed=seed, left_out=left_out),
+            **(also or {}),
+            **self._access(model, secret),
+        }
         started = time.monotonic()
         try:
             async with asyncio.timeout(model.timeout):
@@ -85,11 +113,13 @@ class Caller:
             raise CallError(classify(error, secret)) from None
         seconds = time.monotonic() - started
         cost = 0.0 if model.api_base == LOCAL else _cost(response)
-        return _reply(response, seconds=seconds, cost=cost)
+        return _reply(response, seconds=seconds, cost=cost, style=model.style)
 
     def _access(self, model: PoolModel, secret: str | None) -> dict[str, Any]:
         """Give address, key and connection."""
-        base = self._local_api_base if model.api_base == LOCAL else model.api_base
+        base = model.api_base
+        if base == LOCAL:
+            base = self._local[model.local_model]
         if base is None:
             return {"api_key": secret} if secret else {}
         key = secret or _NO_KEY
@@ -122,30 +152,50 @@ def read_key(model: PoolModel) -> str | None:
     return key
 
 
-def _arguments(model: PoolModel, *, seed: int | None) -> dict[str, Any]:
+def addresses(local: str | Mapping[str, str] | None) -> dict[str, str]:
+    """Return the addresses of local servers by model; one alone is that of the usual model."""
+    if local is None:
+        return {}
+    return {LOCAL_MODEL: local} if isinstance(local, str) else dict(local)
+
+
+def sent_parameters(
+    model: PoolModel, *, seed: int | None, left_out: Collection[str] = ()
+) -> dict[str, Any]:
+    """Return the parameters that go out with a prompt, by litellm's names."""
     parameters = model.parameters
     arguments: dict[str, Any] = {
         "temperature": parameters.temperature,
         "top_p": parameters.top_p,
         "max_tokens": parameters.max_tokens,
+        "max_completion_tokens": parameters.max_completion_tokens,
+        "reasoning_effort": parameters.reasoning_effort,
         "stop": list(parameters.stop) or None,
         "seed": seed,
         "presence_penalty": parameters.presence_penalty,
         "frequency_penalty": parameters.frequency_penalty,
         "extra_body": parameters.extra_body or None,
     }
-    sent = {name: value for name, value in arguments.items() if value is not None}
+    return {
+        name: value
+        for name, value in arguments.items()
+        if value is not None and name not in left_out
+    }
+
+
+def _to_litellm(model: PoolModel) -> dict[str, Any]:
     # Retries are ours, so that they are counted and what was received is never asked again.
+    # Whatever litellm's global setting, it drops nothing in silence.
     return {
         "model": model.litellm_id,
         "timeout": model.timeout,
         "max_retries": 0,
         "num_retries": 0,
-        **sent,
+        "drop_params": False,
     }
 
 
-def _reply(response: Any, *, seconds: float, cost: float | None) -> Reply:
+def _reply(response: Any, *, seconds: float, cost: float | None, style: Style) -> Reply:
     """Read litellm's response; a shape that is not as promised is a malformed reply."""
     try:
         choice = response.choices[0]
@@ -160,15 +210,28 @@ def _reply(response: Any, *, seconds: float, cost: float | None) -> Reply:
         message = f"unexpected reply (its text is {type(text).__name__})"
         raise CallError(Failure("malformed", message, billed=True))
     usage = getattr(response, "usage", None)
+    details = getattr(usage, "completion_tokens_details", None)
+    reasoning = getattr(message, "reasoning_content", None)
+    if style == "chat" and not reasoning:
+        reasoning, text = _thoughts(text or "")
     return Reply(
         text=text or (getattr(message, "refusal", None) or ""),
+        reasoning=reasoning if isinstance(reasoning, str) and reasoning else None,
         finish_reason=choice.finish_reason,
         refused=refused,
         prompt_tokens=getattr(usage, "prompt_tokens", None),
         completion_tokens=getattr(usage, "completion_tokens", None),
+        reasoning_tokens=getattr(details, "reasoning_tokens", None),
         cost=cost,
         seconds=seconds,
+        logprobs=bool(getattr(choice, "logprobs", None)),
     )
+
+
+def _thoughts(text: str) -> tuple[str | None, str]:
+    """Part reasoning that a server left in the text; cut off in it, there is no answer yet."""
+    found = _THOUGHTS.match(text)
+    return (found["thoughts"], text[found.end() :]) if found else (None, text)
 
 
 def _cost(response: Any) -> float | None:

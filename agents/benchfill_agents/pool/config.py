@@ -6,18 +6,24 @@ import hashlib
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from benchfill.errors import InputError
 
+from .strict_yaml import load_yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 LOCAL = "local"
 LOCAL_MODEL = "SmolLM2-135M-Instruct"
-MAX_FILE_BYTES = 1_000_000
+LOCAL_GEMMA = "gemma-3-270m"  # under the Gemma terms of use; not in the extra `all`
+LOCAL_MODELS = (LOCAL_MODEL, LOCAL_GEMMA)
 Style = Literal["completion", "chat"]
 Scoring = Literal["exact", "numeric"]
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
 
 class Example(BaseModel):
@@ -45,6 +51,10 @@ class SamplingParameters(BaseModel):
     max_tokens: int | None = Field(
         None, ge=1, description="leave room: a number that ends where the tokens end is not scored"
     )
+    max_completion_tokens: int | None = Field(
+        None, ge=1, description="the same for reasoning models: what they think counts as well"
+    )
+    reasoning_effort: Effort | None = Field(None, description="how much a reasoning model thinks")
     stop: tuple[str, ...] = Field((), max_length=4)
     seed: int | Literal["per_sample"] | None = Field(
         None, description="`per_sample` derives one from the rollout's key: repeatable, independent"
@@ -65,6 +75,29 @@ class SamplingParameters(BaseModel):
             raise ValueError("an empty stop string would end every answer at once")
         return value
 
+    @model_validator(mode="after")
+    def _one_limit(self) -> SamplingParameters:
+        if self.max_tokens is not None and self.max_completion_tokens is not None:
+            raise ValueError(
+                "max_tokens and max_completion_tokens are one limit; keep the one that the model "
+                "takes"
+            )
+        return self
+
+    @property
+    def token_limit(self) -> int | None:
+        """How many tokens a reply may have; None where only the provider limits it."""
+        return self.max_tokens or self.max_completion_tokens
+
+
+class Rate(BaseModel):
+    """How much may be asked for in a minute; None is no bound."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    rpm: int | None = Field(None, ge=1, description="calls a minute")
+    tpm: int | None = Field(None, ge=1, description="tokens a minute, prompts and replies")
+
 
 class PoolModel(BaseModel):
     """One member of the pool: a model together with the way it is asked."""
@@ -83,7 +116,14 @@ class PoolModel(BaseModel):
     shots: int = Field(0, ge=0, description="how many of the examples are shown, from the first")
     examples: tuple[Example, ...] | None = Field(None, description="instead of the pool's")
     parameters: SamplingParameters = SamplingParameters()
+    rejected_parameters: Literal["leave_out", "refuse"] = Field(
+        "leave_out",
+        description="what is done about a sampling parameter that the provider says it does not "
+        "take: go on without it and say so, or end the run",
+    )
     max_concurrency: int = Field(8, ge=1, le=1000)
+    rpm: int | None = Field(None, ge=1, description="calls a minute")
+    tpm: int | None = Field(None, ge=1, description="tokens a minute, prompts and replies")
     timeout: float = Field(60.0, gt=0, le=3600, description="seconds a call may take")
     retries: int = Field(5, ge=0, le=20, description="after 429, 5xx, timeouts, broken replies")
     reply_retries: int | None = Field(
@@ -114,16 +154,24 @@ class PoolModel(BaseModel):
 
     @model_validator(mode="after")
     def _fits_together(self) -> PoolModel:
-        if self.api_base == LOCAL and self.model.rpartition("/")[2] != LOCAL_MODEL:
+        if self.api_base == LOCAL and self.local_model not in LOCAL_MODELS:
+            known = " and ".join(LOCAL_MODELS)
             raise ValueError(
-                f"the local server carries {LOCAL_MODEL} only; write model: openai/{LOCAL_MODEL}"
+                f"the local server carries {known} only; write model: openai/{LOCAL_MODEL}"
             )
         if self.style == "completion" and self.parameters.max_tokens is None:
             raise ValueError(
                 "completion style needs parameters.max_tokens, since a raw completion does not end "
                 "by itself"
             )
+        if self.style == "completion" and self.parameters.reasoning_effort is not None:
+            raise ValueError("reasoning_effort is for style chat; a raw completion has none")
         return self
+
+    @property
+    def local_model(self) -> str:
+        """The name under which a local server knows the model."""
+        return self.model.rpartition("/")[2]
 
     @property
     def response_name(self) -> str:
@@ -153,11 +201,14 @@ class PoolModel(BaseModel):
 
         Of the local server it holds the word `local`, since its port changes with every start.
         """
-        content = [
-            self.litellm_id,
-            self.api_base,
-            self.parameters.model_dump(exclude_defaults=True, mode="json"),
-        ]
+        return self.hash_without(())
+
+    def hash_without(self, left_out: Iterable[str]) -> str:
+        """Return what `parameters_hash` would be without these parameters."""
+        parameters = self.parameters.model_dump(
+            exclude_defaults=True, exclude=set(left_out), mode="json"
+        )
+        content = [self.litellm_id, self.api_base, parameters]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
@@ -171,6 +222,9 @@ class Pool(BaseModel):
     scoring: Scoring = "exact"
     limits: dict[str, int] = Field(
         {}, description="calls at a time by api_base, over all models that share it"
+    )
+    rates: dict[str, Rate] = Field(
+        {}, description="by api_key_env or api_base, over all models that share it"
     )
 
     @field_validator("limits")
@@ -199,8 +253,7 @@ class Pool(BaseModel):
                 )
         twins: dict[str, str] = {}
         for model in self.models:
-            shown = [shot.model_dump() for shot in self.shots_of(model)]
-            identity = json.dumps([model.parameters_hash, model.style, shown])
+            identity = self.identity_of(model)
             if identity in twins:
                 raise ValueError(
                     f"models {twins[identity]!r} and {model.name!r} are asked in exactly the same "
@@ -212,20 +265,44 @@ class Pool(BaseModel):
             raise ValueError(f"limits names {min(unknown)!r}, which is no model's api_base")
         return self
 
+    @model_validator(mode="after")
+    def _known_rates(self) -> Pool:
+        shared = {model.api_base for model in self.models}
+        unknown = set(self.rates) - shared - {model.api_key_env for model in self.models}
+        if unknown:
+            raise ValueError(
+                f"rates names {min(unknown)!r}, which is no model's api_key_env or api_base"
+            )
+        return self
+
     def shots_of(self, model: PoolModel) -> tuple[Example, ...]:
         """Return the examples that this model is shown."""
         examples = self.examples if model.examples is None else model.examples
         return examples[: model.shots]
 
+    def identity_of(self, model: PoolModel, left_out: Iterable[str] = ()) -> str:
+        """Return what tells members of the pool apart: how a model is asked, as text.
+
+        `left_out` are parameters that it is asked without.
+        """
+        shown = [shot.model_dump() for shot in self.shots_of(model)]
+        return json.dumps([model.hash_without(left_out), model.style, shown])
+
     @property
     def needs_local_server(self) -> bool:
         """Whether a member of the pool is answered by the local server."""
-        return any(model.api_base == LOCAL for model in self.models)
+        return bool(self.local_models)
+
+    @property
+    def local_models(self) -> tuple[str, ...]:
+        """Names of the models that local servers carry, a server each."""
+        wanted = {model.local_model for model in self.models if model.api_base == LOCAL}
+        return tuple(name for name in LOCAL_MODELS if name in wanted)
 
 
 def read_pool(path: str | Path) -> Pool:
     """Read a pool file (YAML). Raises InputError that names the file and the key at fault."""
-    data = _load_yaml(Path(path))
+    data = load_yaml(Path(path))
     if data is None:
         raise InputError("is empty; expected `models:` with a list.", source=str(path))
     if not isinstance(data, dict):
@@ -240,54 +317,6 @@ def read_pool(path: str | Path) -> Pool:
             source=str(path),
             field=_key_path(first["loc"], data) or None,
         ) from None
-
-
-def _load_yaml(path: Path) -> object:
-    try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            raise InputError("is larger than 1 MB; this is no pool file.", source=str(path))
-        text = path.read_text(encoding="utf-8-sig")
-        return yaml.load(text, Loader=_StrictLoader)  # noqa: S506 - a subclass of SafeLoader
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror}).", source=str(path)) from None
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"byte {error.start} is not UTF-8; a pool file is YAML text.", source=str(path)
-        ) from None
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else None
-        raise InputError(
-            f"is not valid YAML ({error.problem}).", source=str(path), line=line
-        ) from None
-    except (yaml.YAMLError, ValueError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise InputError(f"is not valid YAML ({reason}).", source=str(path)) from None
-    except RecursionError:
-        raise InputError("is nested too deeply.", source=str(path)) from None
-
-
-class _StrictLoader(yaml.SafeLoader):
-    """YAML's safe loader without aliases (which can blow up) and without repeated keys."""
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.MarkedYAMLError(
-                problem="aliases are not supported; write the values out",
-                problem_mark=self.peek_event().start_mark,  # type: ignore[no-untyped-call]
-            )
-        return super().compose_node(parent, index)
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen: set[str] = set()
-        for key, _ in node.value:
-            if not isinstance(key, yaml.ScalarNode):
-                continue
-            if key.value in seen:
-                raise yaml.MarkedYAMLError(
-                    problem=f"the key {key.value!r} stands twice", problem_mark=key.start_mark
-                )
-            seen.add(key.value)
-        return super().construct_mapping(node, deep=deep)
 
 
 def _key_path(location: tuple[int | str, ...], data: dict[Any, Any]) -> str:

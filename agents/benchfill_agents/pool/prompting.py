@@ -33,6 +33,11 @@ class SolvePrompt:
     messages: tuple[Message, ...] = ()
 
     @property
+    def chars(self) -> int:
+        """Length of what is sent, in characters."""
+        return len(self.text or "") + sum(len(message.content) for message in self.messages)
+
+    @property
     def sha256(self) -> str:
         """SHA-256 (hex) of what is sent."""
         turns = [[message.role, message.content] for message in self.messages]

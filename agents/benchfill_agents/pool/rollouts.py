@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING
 from benchfill.errors import BenchFillError, InputError, ProviderError
 
 from .asking import Asker, Budget, Order
-from .calls import Caller
+from .calls import Caller, addresses
 from .config import LOCAL, Pool, PoolModel
-from .local import local_server
+from .local import local_servers
+from .pace import Pace
 from .prompting import SolvePrompt, build_prompt
+from .rejections import Rejections
 from .rollout import Rollout, RolloutKey
 from .scoring import extract, is_correct, parse_number
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 
     from benchfill.items import Item
 
@@ -57,9 +59,10 @@ class RolloutRunner:
     """Gets rollouts from the ledger, and buys the ones that it lacks.
 
     `budget` bounds the calls of this runner that a provider may charge for. `local_api_base` is
-    the address of the local server, if the pool needs it; `open_runner` starts one. `backoff` is
-    the longest first wait before another try, in seconds; it doubles from try to try. `permit` is
-    awaited before each call, and raises a BenchFillError when none may go out any more.
+    the address of the local server, if the pool needs it (of several: by model); `open_runner`
+    starts them. `backoff` is the longest first wait before another try, in seconds; it doubles from
+    try to try. `permit` is awaited before each call, and raises a BenchFillError when none may go
+    out any more. `pace` is for those who share one with other runners.
     """
 
     def __init__(  # noqa: PLR0913 - keyword-only but for two
@@ -69,16 +72,20 @@ class RolloutRunner:
         *,
         budget: int | None = None,
         on_progress: Callable[[Progress], None] | None = None,
-        local_api_base: str | None = None,
+        local_api_base: str | Mapping[str, str] | None = None,
         backoff: float = 1.0,
         permit: Callable[[], Awaitable[None]] | None = None,
+        pace: Pace | None = None,
     ) -> None:
-        if pool.needs_local_server and local_api_base is None:
-            raise ValueError("the pool needs the local server; use open_runner")
+        self._local = addresses(local_api_base)
+        lacking = set(pool.local_models) - set(self._local)
+        if lacking:
+            raise ValueError(f"the pool needs a local server of {min(lacking)}; use open_runner")
         self._pool = pool
         self._ledger = ledger
         self._on_progress = on_progress
-        self.local_api_base = local_api_base
+        self._pace = pace or Pace(pool)
+        self._rejections = Rejections(pool)
         self._backoff = backoff
         self._models = {model.name: model for model in pool.models}
         self._prompts: dict[tuple[str, str], SolvePrompt] = {}
@@ -87,6 +94,15 @@ class RolloutRunner:
         self._permit = permit
         self.retries: Counter[str] = Counter()
         """Tries beyond the first so far, by what made them necessary."""
+
+    @property
+    def local_api_base(self) -> str | None:
+        """Address of the local server, of the first of several; see `address_of`."""
+        return next(iter(self._local.values()), None)
+
+    def address_of(self, model: PoolModel) -> str | None:
+        """Return where a model is asked; None for its provider's own address."""
+        return self._local[model.local_model] if model.api_base == LOCAL else model.api_base
 
     def key_of(self, request: RolloutRequest) -> RolloutKey:
         """Return the key under which the ledger keeps this rollout."""
@@ -130,12 +146,14 @@ class RolloutRunner:
         )
 
     async def _buy(self, orders: list[Order], *, from_ledger: int) -> dict[str, Rollout]:
-        caller = Caller(self.local_api_base)
+        caller = Caller(self._local)
         asker = Asker(
             self._ledger,
             scoring=self._pool.scoring,
             budget=self.budget,
             caller=caller,
+            pace=self._pace,
+            rejections=self._rejections,
             backoff=self._backoff,
             permit=self._permit,
         )
@@ -291,17 +309,14 @@ async def open_runner(
     on_progress: Callable[[Progress], None] | None = None,
     permit: Callable[[], Awaitable[None]] | None = None,
 ) -> AsyncIterator[RolloutRunner]:
-    """Give a runner, with the local server running for as long as it is used if it is needed."""
+    """Give a runner, with the local servers that it needs running for as long as it is used."""
     async with contextlib.AsyncExitStack() as stack:
-        api_base: str | None = None
-        if pool.needs_local_server:
-            slots = pool.limits.get(LOCAL, LOCAL_SLOTS)
-            api_base = await stack.enter_async_context(local_server(parallel=slots))
+        slots = pool.limits.get(LOCAL, LOCAL_SLOTS)
         yield RolloutRunner(
             pool,
             ledger,
             budget=budget,
             on_progress=on_progress,
-            local_api_base=api_base,
+            local_api_base=await stack.enter_async_context(local_servers(pool, slots)),
             permit=permit,
         )
