@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchfill import InputError, Item
+from benchfill import InputError, Item, entry_points
 from benchfill.exporting import Benchmark, export_items, registry
 from benchfill.exporting.overview import exports_table
 
@@ -27,7 +27,7 @@ def offered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "benchfill_export_example.py").write_text(code, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     point = EntryPoint("questions", "benchfill_export_example:FORMAT", registry.GROUP)
-    monkeypatch.setattr(registry, "entry_points", lambda group: [point])
+    monkeypatch.setattr(entry_points, "entry_points", lambda group: [point])
     registry.all_exports.cache_clear()
     yield
     registry.all_exports.cache_clear()
@@ -45,7 +45,7 @@ def test_the_example_of_a_format_works() -> None:
 )
 def test_a_broken_package_is_named(monkeypatch: pytest.MonkeyPatch, value: str, said: str) -> None:
     point = EntryPoint("broken", value, registry.GROUP)
-    monkeypatch.setattr(registry, "entry_points", lambda group: [point])
+    monkeypatch.setattr(entry_points, "entry_points", lambda group: [point])
     registry.all_exports.cache_clear()
     with pytest.raises(InputError, match=rf"{value}: .*{said}"):
         registry.all_exports()

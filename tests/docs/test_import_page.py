@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from benchfill import InputError
+from benchfill import InputError, entry_points
 from benchfill.importing import import_results, registry
 from benchfill.importing.overview import choices_table, formats_table
 from benchfill_services.cli import app
@@ -40,7 +40,7 @@ def offered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "benchfill_page_example.py").write_text(code, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     point = EntryPoint("my-harness", "benchfill_page_example:FORMAT", registry.GROUP)
-    monkeypatch.setattr(registry, "entry_points", lambda group: [point])
+    monkeypatch.setattr(entry_points, "entry_points", lambda group: [point])
     registry.all_formats.cache_clear()
     yield
     registry.all_formats.cache_clear()
@@ -61,7 +61,7 @@ def test_the_example_of_a_format_works(tmp_path: Path) -> None:
 )
 def test_a_broken_package_is_named(monkeypatch: pytest.MonkeyPatch, value: str, said: str) -> None:
     point = EntryPoint("broken", value, registry.GROUP)
-    monkeypatch.setattr(registry, "entry_points", lambda group: [point])
+    monkeypatch.setattr(entry_points, "entry_points", lambda group: [point])
     registry.all_formats.cache_clear()
     with pytest.raises(InputError, match=rf"{value}: .*{said}"):
         registry.all_formats()

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import math
 import re
 import unicodedata
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
+from ..item_metadata import DEEPEST, packed
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ..diagnosis import Diagnosis, Difficulty
     from ..items import Item
 
 LONGEST_NAME = 64
-OURS = "benchfill"
-"""The metadata key under which all stands that BenchFill adds to an item."""
 
 
 @dataclass(frozen=True)
@@ -69,15 +68,26 @@ class Benchmark:
         return tuple(part for part in found if part.items)
 
     def metadata(self, item: Item) -> dict[str, Any]:
-        """Return an item's metadata, and under `OURS` what else is known of it."""
-        whole = item.model_dump(mode="json", include={"template", "values"}, exclude_defaults=True)
+        """Return an item's metadata, and under ``benchfill`` what else is known of it.
+
+        Raises
+        ------
+        InputError
+            They are nested too deeply to be read again.
+        """
+        whole: dict[str, Any] = {}
         if item.id in self.provenance:
             whole["provenance"] = dict(self.provenance[item.id])
         if item.id in self.difficulties:
             measured = self.difficulties[item.id]
             whole["difficulty"] = {"z": measured.z, "logits": measured.b, "sd": measured.sd}
-        kept: dict[str, Any] = _finite(item.metadata)
-        return kept | ({OURS: whole} if whole else {})
+        try:
+            return packed(item, whole)
+        except RecursionError:
+            raise InputError(
+                f"has metadata that are nested more than {DEEPEST} deep; leave them out.",
+                field=f"item {item.id[:60]!r}",
+            ) from None
 
 
 def slug(name: str) -> str:
@@ -93,12 +103,3 @@ def slug(name: str) -> str:
     if not found:
         raise InputError("holds no letter from a to z; give a name that does.", field="--name")
     return found if found[0].isalpha() else f"items_{found}"
-
-
-def _finite(value: Any) -> Any:
-    """Replace what JSON lacks, NaN and infinity, by null."""
-    if isinstance(value, Mapping):
-        return {key: _finite(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(one) for one in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

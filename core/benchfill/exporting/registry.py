@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
-from importlib.metadata import entry_points
 
+from ..entry_points import with_offered
 from ..errors import InputError
 from . import formats
 from .interface import ExportFormat
@@ -27,24 +27,10 @@ def all_exports() -> dict[str, ExportFormat]:
         Another package's format cannot be loaded, or has a name that is taken.
     """
     modules = sorted(one.name for one in pkgutil.iter_modules(formats.__path__))
-    ours = [importlib.import_module(f"{formats.__name__}.{name}").FORMAT for name in modules]
-    found: dict[str, ExportFormat] = {one.name: one for one in ours}
-    for point in entry_points(group=GROUP):
-        try:
-            other = point.load()
-        except Exception as error:
-            raise InputError(
-                f"the format of another package cannot be loaded ({type(error).__name__}: {error});"
-                " update or remove that package.",
-                source=point.value,
-            ) from error
-        if not isinstance(other, ExportFormat) or other.name in found:
-            raise InputError(
-                "is no export format, or has the name of another one; remove that package.",
-                source=point.value,
-            )
-        found[other.name] = other
-    return dict(sorted(found.items()))
+    ours: list[ExportFormat] = [
+        importlib.import_module(f"{formats.__name__}.{name}").FORMAT for name in modules
+    ]
+    return dict(sorted(with_offered(ours, GROUP, ExportFormat, "export format").items()))
 
 
 def export_named(name: str) -> ExportFormat:

@@ -77,6 +77,8 @@ def _key_problem(item: Item, wanted: ExportFormat) -> str | None:
         return "has an answer that is not among its choices; write it exactly as the choice."
     if times > 1:
         return "has its answer twice among the choices, so that two letters are right; mend them."
+    if len(item.choices) == 1:
+        return "has one choice only; give it others, or none."
     if wanted.letters and len(item.choices) > len(LETTERS):
         return f"has {len(item.choices)} choices, and {wanted.name} names them by 26 letters."
     return None

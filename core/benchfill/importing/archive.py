@@ -7,6 +7,7 @@ import zipfile
 from typing import TYPE_CHECKING, BinaryIO
 
 from ..errors import InputError
+from .zstd_member import ZSTANDARD, open_zstd_member
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +29,7 @@ class Archive:
     """
 
     def __init__(self, path: Path) -> None:
-        self.name = str(path)
+        self.name, self._path = str(path), path
         try:
             self._zip = zipfile.ZipFile(path)
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, EOFError) as error:
@@ -70,6 +71,8 @@ class Archive:
         if member.flag_bits & 1:
             raise self._error(f"{name} is locked by a password; unpack it first.")
         try:
+            if member.compress_type == ZSTANDARD:
+                return open_zstd_member(self._path.open("rb"), member)  # type: ignore[return-value]
             return self._zip.open(member)  # type: ignore[return-value]
         except NotImplementedError:
             raise self._error(

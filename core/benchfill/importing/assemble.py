@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import InputError
+from ..item_metadata import unpacked
 from ..items import Item
 from .collect import joined
 from .matching import same_content, suspicions
@@ -141,7 +142,7 @@ def _joined(first: ItemText | None, second: ItemText | None) -> ItemText | None:
 
 
 def _item(name: str, text: ItemText) -> Item:
-    metadata = dict(text.metadata)
+    metadata, own = unpacked(text.metadata)
     if text.scope:
         metadata.setdefault("task", text.scope)
     return Item(
@@ -149,6 +150,8 @@ def _item(name: str, text: ItemText) -> Item:
         question=text.question,
         answer=text.answer,
         choices=text.choices if len(text.choices) > 1 else (),
+        template=own.template,
+        values=own.values,
         metadata=metadata,
     )
 

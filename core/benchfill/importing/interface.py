@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from ..errors import InputError
+from ..item_metadata import DEEPEST, as_json
 from .node import Node, clean, usable_name
 from .options import ImportOptions, option_name
 from .report import ChoiceMade, FileReport, TotalCheck
@@ -193,6 +195,28 @@ def small_metadata(node: Node, leave_out: Sequence[str]) -> dict[str, Any]:
     return kept
 
 
+def whole_metadata(node: Node) -> dict[str, Any]:
+    """Return an object of metadata as it is, nested ones too; null is what JSON lacks.
+
+    For a field that holds metadata and nothing else; `small_metadata` is for rows.
+    """
+    try:
+        kept: dict[str, Any] = as_json({key: one.value for key, one in node.entries()})
+    except RecursionError:
+        raise node.error(f"is nested more than {DEEPEST} deep.") from None
+    return kept
+
+
+def inner_json(node: Node) -> Node:
+    """Return the list or object that a field holds as JSON in a text, else the field as it is."""
+    if not node.is_a(str) or not node.value.startswith(("[", "{")):
+        return node
+    try:
+        return Node(json.loads(node.value), node.source, node.line, node.path)
+    except (ValueError, RecursionError):
+        return node
+
+
 def key_name(key: str, node: Node) -> str:
     """Return an object's key as the name of a model or item."""
     return usable_name(clean(key), node)
@@ -207,7 +231,9 @@ __all__ = [
     "Response",
     "ResultFormat",
     "answer_text",
+    "inner_json",
     "key_name",
     "letter_index",
     "small_metadata",
+    "whole_metadata",
 ]

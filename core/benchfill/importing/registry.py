@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
-from importlib.metadata import entry_points
 
+from ..entry_points import with_offered
 from ..errors import InputError
 from . import formats
 from .interface import ResultFormat
@@ -26,25 +26,13 @@ def all_formats() -> dict[str, ResultFormat]:
     InputError
         Another package's format cannot be loaded, or has a name that is taken.
     """
-    found: dict[str, ResultFormat] = {}
-    for module in sorted(one.name for one in pkgutil.iter_modules(formats.__path__)):
-        for one in importlib.import_module(f"{formats.__name__}.{module}").FORMATS:
-            found[one.name] = one
-    for point in entry_points(group=GROUP):
-        try:
-            other = point.load()
-        except Exception as error:
-            raise InputError(
-                f"the format of another package cannot be loaded ({type(error).__name__}: {error});"
-                " update or remove that package.",
-                source=point.value,
-            ) from error
-        if not isinstance(other, ResultFormat) or other.name in found:
-            raise InputError(
-                "is no format, or has the name of another one; remove that package.",
-                source=point.value,
-            )
-        found[other.name] = other
+    modules = sorted(one.name for one in pkgutil.iter_modules(formats.__path__))
+    ours: list[ResultFormat] = [
+        one
+        for name in modules
+        for one in importlib.import_module(f"{formats.__name__}.{name}").FORMATS
+    ]
+    found = with_offered(ours, GROUP, ResultFormat, "format")
     return dict(sorted(found.items(), key=lambda pair: (pair[1].generic, pair[0])))
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..interface import Choice, ItemText, Reading, Recognised, Response, ResultFormat
 from ..json_stream import read_array, read_document, read_object
+from .helm_instances import instance_item
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -197,26 +198,7 @@ def _items(file: InputFile, run: Node | None, scope: str) -> Iterator[ItemText]:
         if named is None or named.name() in seen or instance.get("perturbation") is not None:
             continue
         seen.add(named.name())
-        yield _item(instance, named.name(), scope, has_choices=has_choices)
-
-
-def _item(instance: Node, item: str, scope: str, *, has_choices: bool) -> ItemText:
-    references = instance.get("references")
-    texts, right = [], []
-    for one in references.elements() if references else ():
-        text = one["output"]["text"].text()
-        texts.append(text)
-        tags = one.get("tags")
-        if tags is not None and "correct" in [tag.value for tag in tags.elements()]:
-            right.append(text)
-    return ItemText(
-        item,
-        scope,
-        instance["input"]["text"].text(),
-        right[0] if right else "",
-        tuple(texts) if has_choices else (),
-        {"references": right} if len(right) > 1 else {},
-    )
+        yield instance_item(instance, named.name(), scope, has_choices=has_choices)
 
 
 FORMATS = (Helm(),)

@@ -23,7 +23,7 @@ from ..interface import (
     Response,
     ResultFormat,
     answer_text,
-    small_metadata,
+    whole_metadata,
 )
 from ..json_stream import read_document, read_object
 from ..node import Node
@@ -286,7 +286,7 @@ def _item(sample: Node, item: str, task: str) -> ItemText:
         _question(sample),
         answer_text(target.shown_text(), choices) if target else "",
         choices,
-        small_metadata(metadata, ()) if metadata is not None and metadata.is_a(dict) else {},
+        whole_metadata(metadata) if metadata is not None and metadata.is_a(dict) else {},
     )
 
 

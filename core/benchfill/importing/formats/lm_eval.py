@@ -16,7 +16,9 @@ from ..interface import (
     Recognised,
     Response,
     ResultFormat,
+    inner_json,
     small_metadata,
+    whole_metadata,
 )
 from ..json_stream import read_document, read_lines
 
@@ -75,8 +77,11 @@ class LmEval(ResultFormat):
             if not rows.wanted(row):
                 reading.drop("row of another filter")
                 continue
-            item = row["doc_id"].name()
-            yield _item(row, item, task)
+            own = _exported(row)
+            if own is not None:
+                reading.note("The task is an export of BenchFill: items have their own ids again.")
+            item = row["doc_id"].name() if own is None else own["id"].name()
+            yield _item(row, item, task) if own is None else _own_item(own, item, task)
             yield Response(model, item, rows.score(row), scope=task, line=row.line, why="no score")
 
 
@@ -204,6 +209,25 @@ def _item(row: Node, item: str, task: str) -> ItemText:
         _answer(row["target"], choices),
         choices,
         small_metadata(doc, (used, "choices")) if doc is not None and doc.is_a(dict) else {},
+    )
+
+
+def _exported(row: Node) -> Node | None:
+    """Return the item of a task that `benchfill export` wrote, with its id and metadata."""
+    doc = row.get("doc")
+    if doc is None or not doc.has("id", "question", "answer", "choices", "metadata"):
+        return None
+    return doc if inner_json(doc["metadata"]).is_a(dict) and doc["id"].is_a(str) else None
+
+
+def _own_item(doc: Node, item: str, task: str) -> ItemText:
+    return ItemText(
+        item,
+        task,
+        doc["question"].text(),
+        doc["answer"].text(),
+        tuple(one.text() for one in doc["choices"].elements()),
+        whole_metadata(inner_json(doc["metadata"])),
     )
 
 

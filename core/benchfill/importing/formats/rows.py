@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from ..interface import (
@@ -13,7 +12,9 @@ from ..interface import (
     Response,
     ResultFormat,
     answer_text,
+    inner_json,
     small_metadata,
+    whole_metadata,
 )
 from ..node import Node
 from ..tabular import Tabular, name_of, open_tabular, score_of
@@ -182,7 +183,7 @@ class _Row:
         )
 
     def _choices(self) -> tuple[str, ...]:
-        cell = _inner(self._cells.get("choices"))
+        cell = self._inner("choices")
         if cell is not None and cell.is_a(dict):
             cell = cell.get("text")
         if cell is None or not cell.is_a(list):
@@ -190,22 +191,16 @@ class _Row:
         return tuple(one.shown_text() for one in cell.elements())
 
     def _metadata(self) -> dict[str, Any]:
-        cell = _inner(self._cells.get("metadata"))
+        cell = self._inner("metadata")
         if cell is not None and cell.is_a(dict):
-            return small_metadata(cell, ())
+            return whole_metadata(cell)
         if "model" in self._columns:
             return {}
         return small_metadata(self._whole, tuple(self._columns.values()))
 
-
-def _inner(cell: Node | None) -> Node | None:
-    """Return the list or object that a cell holds as JSON in a text, else the cell as it is."""
-    if cell is None or not cell.is_a(str) or not cell.value.startswith(("[", "{")):
-        return cell
-    try:
-        return Node(json.loads(cell.value), cell.source, cell.line, cell.path)
-    except (ValueError, RecursionError):
-        return cell
+    def _inner(self, name: str) -> Node | None:
+        cell = self._cells.get(name)
+        return None if cell is None else inner_json(cell)
 
 
 def _answer(answer: Node, choices: tuple[str, ...]) -> str:
