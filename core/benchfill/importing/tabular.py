@@ -74,8 +74,8 @@ def open_tabular(file: InputFile) -> Tabular | None:
         first = head_records(file, 1)
         return Tabular(file, tuple(name.strip() for name in first[0])) if first else None
     if file.kind == "jsonl" or file.is_list:
-        first = _first_row(file)
-        return Tabular(file, tuple(first)) if first else None
+        row = _first_row(file)
+        return Tabular(file, tuple(row)) if row else None
     if file.kind in {"parquet", "arrow"}:
         try:
             return Tabular(file, tuple(arrow_schema(file).names))

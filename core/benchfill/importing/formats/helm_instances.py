@@ -25,8 +25,8 @@ class HelmInstances(ResultFormat):
     def recognise(self, file: InputFile) -> Recognised | None:
         """Know them by their keys."""
         asked = file.first.get("input")
-        known = {"id", "references"} <= set(file.first) and isinstance(asked, dict)
-        if file.kind == "jsonl" and known and "text" in asked:
+        told = isinstance(asked, dict) and "text" in asked
+        if file.kind == "jsonl" and told and {"id", "references"} <= set(file.first):
             return Recognised("keys id, input.text, references")
         return None
 
