@@ -27,6 +27,8 @@ class Reply:
     reset: bool = False  # send half of the body, then reset the connection
     malformed: bool = False  # send half of the JSON as if it were all
     refusal: str | None = None
+    reasoning: str | None = None  # beside the text, as vLLM and llama.cpp send it
+    parameter: str | None = None  # `param` of an error
     finish_reason: str = "stop"
     tool_calls: tuple[tuple[str, str], ...] = ()  # (function name, arguments as JSON)
     logprobs: tuple[tuple[str, float], ...] = ()  # (token, log probability)
@@ -73,10 +75,11 @@ def default_reply(request: Request) -> Reply:
     return Reply(text=answer)
 
 
-def error_body(status: int, message: str) -> dict[str, Any]:
+def error_body(status: int, message: str, parameter: str | None = None) -> dict[str, Any]:
     """An error as the API words it."""
     message = message or f"scripted error {status}"
-    return {"error": {"message": message, "type": "scripted", "code": str(status), "param": None}}
+    code = str(status)
+    return {"error": {"message": message, "type": "scripted", "code": code, "param": parameter}}
 
 
 def _head(request: Request, kind: str) -> dict[str, Any]:
@@ -124,6 +127,8 @@ def _chat_logprobs(reply: Reply) -> dict[str, Any] | None:
 def chat_body(request: Request, reply: Reply) -> dict[str, Any]:
     """A whole chat completion."""
     message: dict[str, Any] = {"role": "assistant", "content": reply.text, "refusal": reply.refusal}
+    if reply.reasoning is not None:
+        message["reasoning_content"] = reply.reasoning
     if reply.tool_calls:
         message["tool_calls"] = _tool_calls(reply)
     reason = "tool_calls" if reply.tool_calls else reply.finish_reason

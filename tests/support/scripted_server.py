@@ -248,7 +248,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._stream(request, reply)
             return
         if reply.status != 200:
-            body = error_body(reply.status, reply.text)
+            body = error_body(reply.status, reply.text, reply.parameter)
         elif request.path == "/v1/chat/completions":
             body = chat_body(request, reply)
         else:
