@@ -16,7 +16,6 @@ from benchfill.errors import BenchFillError, BudgetExhaustedError, ProviderError
 
 from .calls import CallError, sent_parameters
 from .rollout import Rollout, RolloutKey
-from .scoring import extract, is_correct
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -24,9 +23,10 @@ if TYPE_CHECKING:
     from benchfill.items import Item
 
     from .calls import Caller, Reply
-    from .config import PoolModel, Scoring
+    from .config import PoolModel
     from .failures import Failure
     from .ledger import Ledger
+    from .marking import Marker
     from .pace import Pace
     from .prompting import SolvePrompt
     from .rejections import Rejections
@@ -62,7 +62,9 @@ class Order:
     key: RolloutKey
     model: PoolModel
     item: Item
+    """As it is shown: its options in the order of `choice_order`, where there is one."""
     prompt: SolvePrompt
+    choice_order: tuple[int, ...] | None = None
 
 
 class Asker:
@@ -72,7 +74,7 @@ class Asker:
         self,
         ledger: Ledger,
         *,
-        scoring: Scoring,
+        marker: Marker,
         budget: Budget,
         caller: Caller,
         pace: Pace,
@@ -81,7 +83,7 @@ class Asker:
         permit: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._ledger = ledger
-        self._scoring = scoring
+        self._marker = marker
         self._budget = budget
         self._caller = caller
         self._pace = pace
@@ -161,10 +163,9 @@ class Asker:
             )
         except CallError as error:
             return self._unanswered(order, tries, error.failure, seed)
-        used = (reply.prompt_tokens, reply.completion_tokens)
-        self._pace.settle(order.model, reserved, None if None in used else sum(used))
+        self._pace.settle(order.model, reserved, reply.tokens)
         tries.holds_budget = False
-        rollout = self._read(order, tries, reply)
+        rollout = await self._read(order, tries, reply)
         if rollout.outcome in {"empty", "truncated"}:
             tries.replies += 1
             raise _AskAgainError(rollout.outcome, rollout)
@@ -197,7 +198,7 @@ class Asker:
             self._budget.give_back()
             tries.holds_budget = False
 
-    def _read(self, order: Order, tries: _Tries, reply: Reply) -> Rollout:
+    async def _read(self, order: Order, tries: _Tries, reply: Reply) -> Rollout:
         """Say what a reply is worth. A refusal is no answer, so it gets no score."""
         rollout = _failed(order, tries, None).model_copy(
             update={
@@ -217,15 +218,16 @@ class Asker:
             cut = reply.finish_reason == "length"
             outcome = "truncated" if cut else "empty"
             return rollout.model_copy(update={"outcome": outcome, "correct": False})
-        found = extract(reply.text, style=order.model.style, scoring=self._scoring)
+        found = self._marker.find(reply.text, item=order.item, style=order.model.style)
         # A number that ends where the tokens end may be the beginning of a longer one.
         if reply.finish_reason == "length" and (found is None or found.at_end):
             return rollout.model_copy(update={"outcome": "truncated", "correct": False})
-        answer = found.answer if found is not None else None
-        correct = answer is not None and is_correct(answer, order.item.answer, self._scoring)
-        return rollout.model_copy(
-            update={"outcome": "answered", "extracted": answer, "correct": correct}
-        )
+        rollout = rollout.model_copy(update={"outcome": "answered"})
+        try:
+            scored = await self._marker.score(found, order.item)
+        except BenchFillError:  # kept without a score, which whoever reads it asks for again
+            return rollout
+        return rollout.model_copy(update=scored)
 
     def _wait(self, state: RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome is not None else None
@@ -295,6 +297,7 @@ def _failed(order: Order, tries: _Tries, error: str | None) -> Rollout:
         key=order.key,
         model_name=order.model.name,
         item_id=order.item.id,
+        choice_order=order.choice_order,
         outcome="failed",
         correct=None,
         attempts=max(tries.made, 1),

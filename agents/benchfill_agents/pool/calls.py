@@ -54,6 +54,13 @@ class Reply:
     logprobs: bool = False
     """Whether log probabilities came with it."""
 
+    @property
+    def tokens(self) -> int | None:
+        """Tokens of prompt and reply; None where the provider did not tell."""
+        if self.prompt_tokens is None or self.completion_tokens is None:
+            return None
+        return self.prompt_tokens + self.completion_tokens
+
 
 @functools.cache
 def load_litellm() -> ModuleType:

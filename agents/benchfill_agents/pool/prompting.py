@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 from benchfill_prompts import load
 
+from ..domains import DOMAINS, domain_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from benchfill.items import Item
 
-    from .config import Example, Pool, PoolModel
+    from .config import Example, Pool, PoolModel, Scoring
 
 
 @dataclass(frozen=True)
@@ -46,20 +48,30 @@ class SolvePrompt:
 
 def solve_prompts(pool: Pool) -> tuple[str, ...]:
     """Return the names of the templates by which the models of a pool are asked."""
-    return tuple(sorted({f"solve_{model.style}" for model in pool.models}))
+    chat = DOMAINS[pool.scoring].chat_prompt
+    return tuple(
+        sorted({chat if one.style == "chat" else "solve_completion" for one in pool.models})
+    )
 
 
-def build_prompt(model: PoolModel, shots: Iterable[Example], item: Item) -> SolvePrompt:
-    """Build what this model is sent for an item. The item's text is inserted as it is."""
+def build_prompt(
+    model: PoolModel, shots: Iterable[Example], item: Item, scoring: Scoring = "exact"
+) -> SolvePrompt:
+    """Build what this model is sent for an item. The item's text is inserted as it is.
+
+    `scoring` is the pool's; it says the domain of an item that names none.
+    """
+    domain = domain_of(item, scoring)
+    question = domain.asked(item, model.style)
     if model.style == "completion":
         solved = "".join(f"{shot.question} {shot.answer}\n" for shot in shots)
-        text = load("solve_completion").render(shots=solved, question=item.question)
+        text = load("solve_completion").render(shots=solved, question=question)
         # Models continue a text that does not end in white space far better than one that does.
         return SolvePrompt(text=text.rstrip())
-    template = load("solve_chat")
+    template = load(domain.chat_prompt)
     messages: list[Message] = []
     for shot in shots:
         messages.append(Message("user", template.render(question=shot.question).strip()))
         messages.append(Message("assistant", shot.answer))
-    messages.append(Message("user", template.render(question=item.question).strip()))
+    messages.append(Message("user", template.render(question=question).strip()))
     return SolvePrompt(messages=tuple(messages))

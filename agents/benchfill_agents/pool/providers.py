@@ -39,7 +39,7 @@ def stays_here(model: PoolModel) -> bool:
 
 def elsewhere(pool: Pool) -> list[str]:
     """Return the providers of a pool that are not on this machine, in alphabetical order."""
-    return sorted({provider_of(model) for model in pool.models if not stays_here(model)})
+    return sorted({provider_of(model) for model in pool.who_may_judge if not stays_here(model)})
 
 
 def refuse_providers_elsewhere(pool: Pool, benchmark: str) -> None:

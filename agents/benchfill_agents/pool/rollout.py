@@ -44,8 +44,14 @@ class Rollout(BaseModel):
     reasoning: str | None = Field(
         None, description="reasoning that came beside the reply; kept, never scored; untrusted"
     )
+    choice_order: tuple[int, ...] | None = Field(
+        None, description="places of the item's options in the order shown; None: as they are"
+    )
     extracted: str | None = Field(None, description="the answer found in the reply")
     correct: bool | None = Field(description="None when there is no answer to score")
+    scored_by: str | None = Field(
+        None, description="what the score came from: domain, its version, hash of the reference"
+    )
     prompt_tokens: int | None = None
     completion_tokens: int | None = Field(None, description="those of the reasoning included")
     reasoning_tokens: int | None = Field(None, description="None where they are not told apart")

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING
 
 from benchfill.errors import BenchFillError, InputError, ProviderError
 
+from ..domains import first_problem
+from ..domains.multiple_choice import choice_order, reordered
 from .asking import Asker, Budget, Order
 from .calls import Caller, addresses
 from .config import LOCAL, Pool, PoolModel
 from .local import local_servers
 from .pace import Pace
+from .marking import Marker
 from .prompting import SolvePrompt, build_prompt
 from .rejections import Rejections
 from .rollout import Rollout, RolloutKey
-from .scoring import extract, is_correct, parse_number
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
@@ -88,7 +90,8 @@ class RolloutRunner:
         self._rejections = Rejections(pool)
         self._backoff = backoff
         self._models = {model.name: model for model in pool.models}
-        self._prompts: dict[tuple[str, str], SolvePrompt] = {}
+        self._marker = Marker(pool.scoring)
+        self._prompts: dict[tuple[str, str, str | None], SolvePrompt] = {}
         self._limits = _Limits(pool)
         self.budget = Budget(budget)
         self._permit = permit
@@ -109,7 +112,7 @@ class RolloutRunner:
         model = self._model(request.model)
         return RolloutKey(
             model=model.parameters_hash,
-            prompt=self._prompt(model, request.item).sha256,
+            prompt=self._prompt(model, self._shown(request)[0]).sha256,
             item=request.item.content_hash,
             sample=request.sample,
         )
@@ -119,9 +122,13 @@ class RolloutRunner:
         wanted = [(request, self.key_of(request)) for request in requests]
         found = await self._ledger.get_many(key for _, key in wanted)
         return tuple(
-            self._labelled(found[key.digest], request)
-            for request, key in wanted
-            if key.digest in found
+            await asyncio.gather(
+                *(
+                    self._labelled(found[key.digest], request)
+                    for request, key in wanted
+                    if key.digest in found
+                )
+            )
         )
 
     async def run(self, requests: Sequence[RolloutRequest]) -> tuple[Rollout, ...]:
@@ -141,15 +148,19 @@ class RolloutRunner:
         if orders:
             found |= await self._buy(list(orders.values()), from_ledger=len(found))
         return tuple(
-            self._labelled(found[key.digest], request)
-            for request, key in zip(requests, keys, strict=True)
+            await asyncio.gather(
+                *(
+                    self._labelled(found[key.digest], request)
+                    for request, key in zip(requests, keys, strict=True)
+                )
+            )
         )
 
     async def _buy(self, orders: list[Order], *, from_ledger: int) -> dict[str, Rollout]:
         caller = Caller(self._local)
         asker = Asker(
             self._ledger,
-            scoring=self._pool.scoring,
+            marker=self._marker,
             budget=self.budget,
             caller=caller,
             pace=self._pace,
@@ -167,7 +178,17 @@ class RolloutRunner:
 
     def _order(self, request: RolloutRequest, key: RolloutKey) -> Order:
         model = self._model(request.model)
-        return Order(key, model, request.item, self._prompt(model, request.item))
+        item, choice_order = self._shown(request)
+        return Order(key, model, item, self._prompt(model, item), choice_order)
+
+    def _shown(self, request: RolloutRequest) -> tuple[Item, tuple[int, ...] | None]:
+        """Return the item as this sample shows it, and the order of its options if it is drawn."""
+        item = request.item
+        domain = self._marker.domain(item)
+        if not self._pool.shuffle_choices or domain.name != "multiple_choice":
+            return item, None
+        order = choice_order(item, request.sample)
+        return reordered(item, order), order
 
     def _model(self, name: str) -> PoolModel:
         if name not in self._models:
@@ -175,33 +196,30 @@ class RolloutRunner:
         return self._models[name]
 
     def _prompt(self, model: PoolModel, item: Item) -> SolvePrompt:
-        place = (model.name, item.content_hash)
+        scoring = self._pool.scoring
+        place = (model.name, item.content_hash, item.domain)
         if place not in self._prompts:
-            self._prompts[place] = build_prompt(model, self._pool.shots_of(model), item)
+            self._prompts[place] = build_prompt(model, self._pool.shots_of(model), item, scoring)
         return self._prompts[place]
 
     def _check_references(self, requests: Sequence[RolloutRequest]) -> None:
         """Refuse an item that cannot be scored before anything is paid for it."""
-        if self._pool.scoring != "numeric":
-            return
-        for request in requests:
-            if parse_number(request.item.answer) is None:
-                raise InputError(
-                    f"item {request.item.id!r} has the answer {request.item.answer[:80]!r}, which "
-                    "is not a number; correct it, or set `scoring: exact` in the pool file."
-                )
+        items = {request.item.id: request.item for request in requests}
+        found = first_problem(items.values(), self._pool.scoring)
+        if found is not None:
+            item, problem = found
+            domain = self._marker.domain(item).name
+            raise InputError(
+                f"item {item.id!r} cannot be scored as {domain}: {problem[:1].lower()}"
+                f"{problem[1:].removesuffix('.')}; correct the item, or name another domain in it "
+                "or in the pool file (`scoring`)."
+            )
 
-    def _labelled(self, rollout: Rollout, request: RolloutRequest) -> Rollout:
+    async def _labelled(self, rollout: Rollout, request: RolloutRequest) -> Rollout:
         """Score a kept answer as this pool scores, under the names that are used now."""
         changes: dict[str, object] = {"model_name": request.model, "item_id": request.item.id}
-        if rollout.outcome == "answered" and rollout.text is not None:
-            style, scoring = self._model(request.model).style, self._pool.scoring
-            extracted = extract(rollout.text, style=style, scoring=scoring)
-            answer = extracted.answer if extracted else None
-            changes["extracted"] = answer
-            changes["correct"] = answer is not None and is_correct(
-                answer, request.item.answer, scoring
-            )
+        style = self._model(request.model).style
+        changes |= await self._marker.again(rollout, request.item, style)
         return rollout.model_copy(update=changes)
 
 

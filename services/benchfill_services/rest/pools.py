@@ -10,9 +10,9 @@ from pydantic import BaseModel, Field
 
 from benchfill.errors import InputError
 from benchfill_agents.pool.calls import Caller, CallError, load_litellm
+from benchfill_agents.pool.checking import brief_call
 from benchfill_agents.pool.config import LOCAL
 from benchfill_agents.pool.local import model_file
-from benchfill_agents.pool.prompting import Message, SolvePrompt
 from benchfill_agents.pool.providers import provider_of, stays_here
 
 from .guarded_route import GuardedRoute, needs
@@ -143,15 +143,8 @@ def _view(pool: str, found: Pool) -> PoolView:
 async def _called(caller: Caller, model: PoolModel) -> ModelHealth:
     if model.api_base == LOCAL:
         return _local(model)
-    few = model.parameters.model_copy(update={"max_tokens": 8, "stop": ()})
-    cheap = model.model_copy(update={"parameters": few, "timeout": min(model.timeout, _SECONDS)})
-    prompt = (
-        SolvePrompt(text="1 + 1 =")
-        if model.style == "completion"
-        else SolvePrompt(messages=(Message("user", "1 + 1 = ?"),))
-    )
     try:
-        reply = await caller.call(cheap, prompt, seed=None)
+        reply = await brief_call(caller, model, seconds=_SECONDS)
     except CallError as error:
         return ModelHealth(model=model.name, answers=False, problem=error.failure.message)
     except InputError as error:
@@ -162,7 +155,7 @@ async def _called(caller: Caller, model: PoolModel) -> ModelHealth:
 def _local(model: PoolModel) -> ModelHealth:
     """See whether the local model is installed; each worker starts it for itself."""
     try:
-        model_file()
+        model_file(model.local_model)
     except InputError as error:
         return ModelHealth(model=model.name, answers=False, problem=error.message)
     return ModelHealth(model=model.name, answers=True)
