@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchfill.textbook.knowledge import Knowledge, KnowledgeNode
-from benchfill.textbook.question import Distractor, NamedError, Question
+from benchfill.textbook.question import Distractor, NamedError, Question, WrongStep
 from benchfill.textbook.solution_graph import SolutionEdge, SolutionGraph, SolutionNode
 
 _KNOWLEDGE = """
@@ -76,7 +76,7 @@ class Step:
     needs: tuple[str, ...]
 
 
-def computed(  # noqa: PLR0913
+def computed(
     node_id: str, expression: str, value: str, rule: str, concepts: str = "", **more: Any
 ) -> Step:
     """A node that is computed from the nodes that its expression names."""
@@ -106,8 +106,13 @@ def inferred(node_id: str, value: str, rule: str, needs: str, concepts: str = ""
     return Step(node, rule, tuple(needs.split()))
 
 
-def wrong(  # noqa: PLR0913
-    text: str, name: str, node: str, about: str, expression: str | None = None
+def wrong(
+    text: str,
+    name: str,
+    node: str,
+    about: str,
+    expression: str | None = None,
+    also: dict[str, str] | None = None,
 ) -> Distractor:
     """A distractor with its error."""
     error = NamedError(
@@ -116,11 +121,12 @@ def wrong(  # noqa: PLR0913
         knowledge=about,
         description=f"The solver {name}.",
         wrong_expression=expression,
+        also=tuple(WrongStep(node=at, expression=done) for at, done in (also or {}).items()),
     )
     return Distractor(text=text, error=error)
 
 
-def case(  # noqa: PLR0913
+def case(
     name: str,
     stem: str,
     nodes: list[SolutionNode | Step],
@@ -136,7 +142,7 @@ def case(  # noqa: PLR0913
     for one in nodes:
         if not isinstance(one, Step):
             continue
-        used = [word for word in re.findall(r"[A-Za-z_]\w*", one.node.expression or "")]
+        used = re.findall(r"[A-Za-z_]\w*", one.node.expression or "")
         sources = dict.fromkeys([*(word for word in used if word in ids), *one.needs])
         edges += [
             SolutionEdge(source=source, target=one.node.id, rule=one.rule) for source in sources

@@ -15,6 +15,13 @@ Letter = Literal["A", "B", "C", "D", "E"]
 LETTERS: tuple[Letter, ...] = ("A", "B", "C", "D", "E")
 
 
+class WrongStep(Frozen):
+    """What a solver computes at a node instead of what is right."""
+
+    node: Symbol
+    expression: ShortText
+
+
 class NamedError(Frozen):
     """An error that a solver may make at a node of the solution graph."""
 
@@ -27,6 +34,15 @@ class NamedError(Frozen):
         description="what the solver computes at that node instead of its expression (for a given: "
         "instead of its value); the error is carried on to the answer by the graph",
     )
+    also: tuple[WrongStep, ...] = Field(
+        (), max_length=8, description="further nodes at which the same error is made"
+    )
+
+    @property
+    def wrong_steps(self) -> dict[str, str]:
+        """Expressions by node that are computed wrongly; empty where the error is one of words."""
+        first = {} if self.wrong_expression is None else {self.node: self.wrong_expression}
+        return first | {step.node: step.expression for step in self.also}
 
 
 class Distractor(Frozen):

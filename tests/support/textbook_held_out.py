@@ -277,7 +277,7 @@ def triangle_formula() -> ItemCase:
                   "upper + 2"),
             wrong("(n + 1)**2/2", "halves twice", "short", "isolate", "both / 2"),
             wrong("n**2 + (n + 1)**2", "takes every inner loop as long as the outer one", "first",
-                  "sum-of-sequence"),
+                  "sum-of-sequence", "upper**2", also={"second": "longer**2"}),
         ],
         symbols=("n",),
     )  # fmt: skip
