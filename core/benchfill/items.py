@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from .errors import InputError
 
 SlotValue = int | str
+ItemDomain = Literal["exact", "numeric", "math", "multiple_choice", "code", "instructions"]
+"""How replies to an item are scored; docs/domains.md says what each needs of the item."""
 
 
 class Slot(BaseModel):
@@ -61,6 +63,12 @@ class Item(BaseModel):
     template: Template | None = Field(None, description="what the item was made from, if anything")
     values: dict[str, SlotValue] = Field({}, description="slot values of the template")
     metadata: dict[str, Any] = Field({}, description="anything the benchmark keeps beside an item")
+    # left out where it is not set, so that the files of items without it stay as they are
+    domain: ItemDomain | None = Field(
+        None,
+        description="how replies are scored, where not as the pool's `scoring` says",
+        exclude_if=lambda value: value is None,
+    )
 
     @property
     def guessing(self) -> float:

@@ -19,7 +19,7 @@ def runner_fields(data: object) -> object:
         return data
     command = data[RUNNER]
     if not isinstance(command, str):
-        raise ValueError("runner is a command in one line, for example `python run.py`")
+        raise ValueError("runner is a command, for example `python run.py`")  # noqa: TRY004 - of data
     words_of(command)
     for name in _OF_MODELS:
         if name in data and (name, data[name]) != ("model", RUNNER):

@@ -1,4 +1,4 @@
-"""Scoring replies in the domain of their item; what starts processes waits in threads of its own."""
+"""Scoring replies in the domain of their item; what starts processes waits in its own threads."""
 
 from __future__ import annotations
 

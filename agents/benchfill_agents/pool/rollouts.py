@@ -16,8 +16,8 @@ from .asking import Asker, Budget, Order
 from .calls import Caller, addresses
 from .config import LOCAL, Pool, PoolModel
 from .local import local_servers
-from .pace import Pace
 from .marking import Marker
+from .pace import Pace
 from .prompting import SolvePrompt, build_prompt
 from .rejections import Rejections
 from .rollout import Rollout, RolloutKey

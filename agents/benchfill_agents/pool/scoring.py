@@ -1,7 +1,7 @@
 """Finding the answer in a reply, and scoring it against the reference.
 
 Replies are untrusted text: they are matched, never evaluated, and numbers are bounded in length.
-Multiple choice (the letter of an option) will be a third `Scoring` with its own pair of functions.
+Here are exact text and numbers; the other domains, and what all have in common, are in `domains`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from .config import Scoring, Style
+    from .config import Style
 
 # A number: sign, digits with or without thousands separators, decimals, or a simple fraction.
 _UNSIGNED = r"(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]+)(?:\.[0-9]+)?|\.[0-9]+"
@@ -30,6 +30,7 @@ _ANYWHERE = re.compile(rf"(?<![0-9A-Za-z.,])(?P<number>{_NUMBER})|(?P<bare>{_UNS
 _MARKED_TEXT = re.compile(r"\banswer\s*(?:is|was|=|:)+[ \t]*(?P<text>[^\n]+)", re.IGNORECASE)
 _MAX_DIGITS = 60
 _MAX_REPLY = 20_000
+TextScoring = Literal["exact", "numeric"]
 _STRIPPED = " \t\r\n.,;:!?\"'`*“”‘’()[]{}$"
 
 
@@ -42,7 +43,7 @@ class Extracted:
     """Whether it ends where the reply ends: if the reply was cut off, so may the answer be."""
 
 
-def extract(text: str, *, style: Style, scoring: Scoring) -> Extracted | None:
+def extract(text: str, *, style: Style, scoring: TextScoring) -> Extracted | None:
     """Find the answer in a reply; None where there is none."""
     # The answer of a long reply stands at its end; a completion's at its start.
     text = text[:_MAX_REPLY] if style == "completion" else text[-_MAX_REPLY:]
@@ -51,7 +52,7 @@ def extract(text: str, *, style: Style, scoring: Scoring) -> Extracted | None:
     return _completed_text(text) if style == "completion" else _chat_text(text)
 
 
-def is_correct(extracted: str, reference: str, scoring: Scoring) -> bool:
+def is_correct(extracted: str, reference: str, scoring: TextScoring) -> bool:
     """Score an extracted answer. Raises ValueError if a numeric reference is no number."""
     if scoring == "exact":
         return normalise(extracted) == normalise(reference)

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path
 from pydantic import BaseModel, Field
 
 from benchfill.errors import InputError
+from benchfill.items import ItemDomain
 from benchfill_agents.pool.calls import Caller, CallError, load_litellm
 from benchfill_agents.pool.checking import brief_call
 from benchfill_agents.pool.config import LOCAL
@@ -43,7 +44,7 @@ class PoolView(BaseModel):
     """A pool."""
 
     id: str
-    scoring: Literal["exact", "numeric"]
+    scoring: ItemDomain
     models: list[PoolModelView]
 
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from benchfill_agents.pool.scoring import extract, is_correct, parse_number
 
 if TYPE_CHECKING:
-    from benchfill_agents.pool.config import Scoring, Style
+    from benchfill_agents.pool.config import Style
+    from benchfill_agents.pool.scoring import TextScoring
 
 
 @pytest.mark.parametrize(
@@ -94,7 +95,7 @@ def test_exact_answers(text: str, style: Style, answer: str | None) -> None:
         ("12.0", "12", "exact", False),
     ],
 )
-def test_scores(answer: str, reference: str, scoring: Scoring, correct: bool) -> None:
+def test_scores(answer: str, reference: str, scoring: TextScoring, correct: bool) -> None:
     assert is_correct(answer, reference, scoring) is correct
 
 

@@ -16,10 +16,14 @@ import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchfill.errors import InputError
 
 from .limits import MB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 JOB = "/job"
 TEMPORARY = "/tmp"  # noqa: S108 - inside the sandbox, where it is the program's own
@@ -37,8 +41,11 @@ class Bubblewrap:
 
     path: str
 
-    def command(self, job: Path, *, disk_mb: int) -> list[str]:
-        """Return the words before the program's own; `job` is shown to it, read-only, as /job."""
+    def command(self, job: Path, *, disk_mb: int, shown: Iterable[str] = ()) -> list[str]:
+        """Return the words before the program's own.
+
+        `job` is shown to it, read-only, as /job, and the folders `shown` where they are.
+        """
         # root needs no user namespace to make the others, and a uid outside of any is what makes
         # the kernel count its processes; `inside` takes that uid
         own = (
@@ -52,6 +59,7 @@ class Bubblewrap:
             *("--unshare-cgroup-try", "--die-with-parent", "--new-session", "--clearenv"),
             *("--setenv", "HOME", TEMPORARY, "--setenv", "LANG", "C.UTF-8"),
             *_system(),
+            *(word for folder in shown for word in _folder(folder)),
             *("--proc", "/proc", "--dev", "/dev", "--ro-bind", str(job), JOB),
             *("--perms", "1777", "--size", str(disk_mb * MB), "--tmpfs", TEMPORARY),
             # what bwrap made for itself is memory without a bound
@@ -147,7 +155,12 @@ def _system() -> tuple[str, ...]:
     prefixes = {os.path.realpath(sys.base_prefix), sys.base_prefix}
     for prefix in sorted(prefixes):
         if not Path(prefix).is_relative_to("/usr"):
-            for folder in reversed(Path(prefix).parents[:-1]):
-                words += ["--dir", str(folder)]
-            words += ["--ro-bind", prefix, prefix]
+            words += _folder(prefix)
     return tuple(words)
+
+
+def _folder(folder: str) -> list[str]:
+    """Return the words that show a folder where it is, read-only."""
+    on_the_way = reversed(Path(folder).parents[:-1])
+    made = [word for parent in on_the_way for word in ("--dir", str(parent))]
+    return [*made, "--ro-bind", folder, folder]

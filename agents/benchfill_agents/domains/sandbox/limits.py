@@ -12,7 +12,7 @@ class Limits(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    seconds: float = Field(10.0, gt=0, le=300, description="wall time, start included")
+    seconds: float = Field(20.0, gt=0, le=300, description="wall time, start included")
     cpu_seconds: int = Field(10, ge=1, le=300, description="CPU time of each process")
     memory_mb: int = Field(
         512, ge=64, le=16_384, description="address space of each process, and memory of all"
