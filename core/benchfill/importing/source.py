@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 HEAD = 1 << 18
 Kind = Literal["empty", "json", "jsonl", "text", "zip", "parquet", "arrow", "binary"]
 _MAGIC: dict[bytes, Kind] = {b"PK\x03\x04": "zip", b"PK\x05\x06": "zip", b"PAR1": "parquet"}
+_GZIP = b"\x1f\x8b"
 _LINES = (".jsonl", ".jsonlines", ".ndjson")
 _BROKEN = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError)
 
@@ -124,7 +125,11 @@ class InputFile:
     @cached_property
     def archive(self) -> Archive | None:
         """Its members, if it is a ZIP file on the disk."""
-        return Archive(self.on_disk) if self.kind == "zip" and self.on_disk else None
+        if self.kind != "zip" or self.on_disk is None:
+            return None
+        if _is_gzip(self.on_disk):
+            raise self.error("is a ZIP file within a gzip file; unpack the gzip file first.")
+        return Archive(self.on_disk)
 
     def error(
         self, message: str, *, line: int | None = None, field: str | None = None
@@ -201,6 +206,11 @@ class _Unpacking(io.RawIOBase):
         super().close()
 
 
+def _is_gzip(path: Path) -> bool:
+    with path.open("rb") as plain:
+        return plain.read(2) == _GZIP
+
+
 def disk_file(path: Path) -> InputFile:
     """Return a file on the disk; a gzip-ed one reads as what is in it."""
 
@@ -209,7 +219,7 @@ def disk_file(path: Path) -> InputFile:
             plain = path.open("rb")
         except OSError as error:
             raise InputError(f"cannot be read ({reason(error)}).", source=str(path)) from None
-        if plain.read(2) != b"\x1f\x8b":
+        if plain.read(2) != _GZIP:
             plain.seek(0)
             return plain
         plain.close()
@@ -217,7 +227,8 @@ def disk_file(path: Path) -> InputFile:
 
     def lookup(relative: str) -> InputFile | None:
         place = path.parent / relative
-        return disk_file(place) if place.is_file() else None
+        packed = place.with_name(f"{place.name}.gz")
+        return next((disk_file(one) for one in (place, packed) if one.is_file()), None)
 
     where = PurePosixPath(path.absolute().as_posix().removesuffix(".gz"))
     return InputFile(str(path), where, opener, lookup, path)

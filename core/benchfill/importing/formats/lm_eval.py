@@ -89,7 +89,8 @@ def _samples_beside(file: InputFile) -> bool:
     time = re.search(TIME, file.path.name)
     if file.on_disk is not None:
         pattern = f"samples_*{time[0]}.jsonl" if time else "samples_*.jsonl"
-        return any(file.on_disk.parent.glob(pattern))
+        folder = file.on_disk.parent
+        return any(folder.glob(pattern)) or any(folder.glob(f"{pattern}.gz"))
     return True
 
 
@@ -97,7 +98,8 @@ def _results_of(file: InputFile, time: str | None) -> Node | None:
     """Return the results file of the same run, if it lies beside the samples."""
     beside = file.beside(f"results_{time}.json" if time else "results.json")
     if beside is None and file.on_disk is not None:
-        found = sorted(file.on_disk.parent.glob("results*.json"))
+        folder = file.on_disk.parent
+        found = sorted([*folder.glob("results*.json"), *folder.glob("results*.json.gz")])
         beside = file.beside(found[0].name) if len(found) == 1 else None
     return None if beside is None else read_document(beside)
 
