@@ -18,6 +18,7 @@ from benchfill.errors import BudgetExhaustedError, InputError
 
 from .anchors import AnchorReport, adjusted, check_anchors
 from .calibrator import Bench, CalibrationPlan, Calibrator, Measurement, RewriterHabits
+from .checking import Checking, learn_from_text
 from .fill_report import Chosen, FillReport, FillResult, RunAgain, TopThree
 from .memory import MemoryEntry
 from .messages import CalibrationRound, Rewriting, Validation
@@ -26,7 +27,6 @@ from .spending import Allowance
 from .team import GapTeam
 from .team_agents import CalibratorAgent, RetrieverAgent, RewriterAgent, ValidatorAgent
 from .top_three import Insertions
-from .validator import Validator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from benchfill.onepl import Fit1PL
 
     from .calibrator import Calibration
+    from .calibrator.learned import LearnedDifficulty, LearnedReport
+    from .embeddings import Embedder
     from .fill_report import Status
     from .memory import Memory
     from .pool.config import Pool
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from .rewriter import Child, Rewriter, Shortfall
     from .steps import StepRecord
     from .target import FillTarget
+    from .validator.judge import Judge
 
 ANCHOR_SAMPLES = 1_000_000
 
@@ -56,6 +59,8 @@ class FillOptions:
     plan: CalibrationPlan = field(default_factory=CalibrationPlan)
     anchors: bool = True
     templates_only: bool = True
+    learn_from_text: bool = True
+    """Whether difficulty is guessed from the text, where the fill has an embedder."""
     seed: int = 0
 
 
@@ -83,6 +88,9 @@ class FillParts:
     shortfalls: list[Shortfall]
     model_client: ChatCompletionClient
     allowance: Allowance = field(default_factory=Allowance)
+    judge: Judge | None = None
+    judge_name: str | None = None
+    embedder: Embedder | None = None
 
 
 @dataclass
@@ -130,16 +138,25 @@ class Fill:
         self._habits = RewriterHabits()  # of one rewriter, over all gaps
         self._children: dict[str, tuple[Child, Calibration]] = {}
         self._job_seed = int(parts.job[:8], 16)
+        self._checking = Checking(
+            parts.pool.scoring,
+            judge=parts.judge,
+            embedder=parts.embedder,
+            templates_only=options.templates_only,
+        )
+        self._learned: LearnedDifficulty | None = None
 
     async def run(self, targets: Sequence[FillTarget]) -> FillReport:
         """Fill the targets; an interrupt or a spent budget ends with what there is."""
         start = time.perf_counter()
         results: list[FillResult] = []
         anchors = AnchorReport(used=self._options.anchors)
+        learned: LearnedReport | None = None
         ended: Status | None = None
         try:
             await self._remember_items()
             if targets:  # without one, anchors would be paid for nothing
+                self._learned, learned = await self._learn()
                 anchors = await self._anchors()
         except BudgetExhaustedError:
             ended = "budget_exhausted"
@@ -156,6 +173,9 @@ class Fill:
         return FillReport(
             anchors=anchors,
             fills=tuple(results),
+            judge=self._parts.judge_name,
+            checks=self._checking.report(),
+            learned=learned,
             rollouts_total=self._allowance.used,
             seconds=time.perf_counter() - start,
         )
@@ -177,6 +197,16 @@ class Fill:
                 )
                 for item in matched
             )
+        )
+
+    async def _learn(self) -> tuple[LearnedDifficulty | None, LearnedReport]:
+        prior_sd = float(self._bench.draws.s_b.mean() / self._bench.scale.width)
+        return await learn_from_text(
+            self._parts.memory,
+            self._parts.embedder,
+            prior_sd=prior_sd,
+            templates_only=self._options.templates_only,
+            wanted=self._options.learn_from_text,
         )
 
     async def _anchors(self) -> AnchorReport:
@@ -218,6 +248,8 @@ class Fill:
             self._allowance.check()
             async for message in self._team(target, number, calibrator).run():
                 search.note(message.content)
+                if isinstance(message.content, Validation):
+                    self._checking.note(message.content.verdicts)
                 await self._keep(target, message)
             status = _status(search)
         except BudgetExhaustedError:
@@ -258,9 +290,14 @@ class Fill:
                     shortfalls=parts.shortfalls,
                     seed=(options.seed, number),
                 ),
-                ValidatorAgent(target, parts.steps, Validator(parts.pool.scoring), parts.memory),
+                ValidatorAgent(target, parts.steps, self._checking.validator, parts.memory),
                 CalibratorAgent(
-                    target, parts.steps, calibrator, parts.memory, rounds=options.rounds
+                    target,
+                    parts.steps,
+                    calibrator,
+                    parts.memory,
+                    rounds=options.rounds,
+                    learned=self._learned,
                 ),
             ),
             parts.model_client,

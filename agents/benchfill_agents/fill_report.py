@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from .anchors import AnchorReport
 from .calibrator import Calibration, ModelCount
+from .calibrator.learned import LearnedReport
 
 Status = Literal["filled", "not_found", "resolution_limited", "budget_exhausted", "interrupted"]
 
@@ -71,10 +72,26 @@ class FillResult(_Frozen):
     calibrations: tuple[Calibration, ...] = Field(description="all children that were measured")
 
 
+class CheckReport(_Frozen):
+    """One check of the Validator, over all children of a run."""
+
+    check: str
+    made: bool
+    why_not: str | None = Field(None, description="why nobody was checked, one sentence")
+    passed: int = 0
+    failed: int = 0
+    calls: int = Field(0, description="replies of the judge that it took, from the record or new")
+
+
 class FillReport(_Frozen):
     """All gaps of a run."""
 
     anchors: AnchorReport
     fills: tuple[FillResult, ...]
+    judge: str | None = Field(None, description="model that solved and judged the children")
+    checks: tuple[CheckReport, ...] = Field((), description="in the order they are made")
+    learned: LearnedReport | None = Field(
+        None, description="difficulty guessed from the text; null when no gap was worked on"
+    )
     rollouts_total: int = Field(description="anchors included; from the ledger or bought now")
     seconds: float = Field(description="wall time of this run")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from pydantic import BaseModel, ConfigDict, Field
 
 from .calibrator import Calibration
@@ -85,6 +87,8 @@ class Validation(_Message):
         """Say it in a sentence."""
         failed = [v for v in self.verdicts if not v.valid]
         lines = [f"{v.item}: {' '.join(v.reasons)}" for v in failed]
+        noted = Counter(note for v in self.verdicts if v.valid for note in v.notes)
+        lines += [f"{count} of the valid: {note}" for note, count in noted.items()]
         return "\n".join(
             [f"{len(self.verdicts) - len(failed)} of {len(self.verdicts)} valid.", *lines]
         )

@@ -16,7 +16,10 @@ from .turns import RecordedAgent
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from benchfill.items import Item
+
     from .calibrator import Calibration, Calibrator
+    from .calibrator.learned import Guess, LearnedDifficulty
     from .memory import Memory
     from .retriever import Retriever
     from .rewriter import Child, Rewriter, Shortfall
@@ -166,11 +169,12 @@ class ValidatorAgent(RecordedAgent):
         rejected = self._so_far.rejected if self._so_far else ()
         entries = await self._memory.entries()
         known = [entry.item for entry in entries if entry.item.id not in self._replaced]
-        verdicts = self._validator.validate(
+        verdicts = await self._validator.validate(
             content.children, [*known, *(child.item for child in valid)]
         )
         judged = list(zip(content.children, verdicts, strict=True))
-        turned_down = [(child, verdict) for child, verdict in judged if not verdict.valid]
+        # who failed since the judge gave nothing that can be used is not sent back to be mended
+        turned_down = [(child, verdict) for child, verdict in judged if verdict.blames_child]
         return Validation(
             round=content.round,
             attempt=content.attempt,
@@ -197,7 +201,7 @@ class CalibratorAgent(RecordedAgent):
 
     produces = CalibrationRound
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - keyword-only but for four
         self,
         target: FillTarget,
         steps: StepRecord,
@@ -205,9 +209,11 @@ class CalibratorAgent(RecordedAgent):
         memory: Memory,
         *,
         rounds: int,
+        learned: LearnedDifficulty | None = None,
     ) -> None:
         super().__init__("Calibrator", "Measures children on the pool.", target, steps)
         self._calibrator, self._memory, self._rounds = calibrator, memory, rounds
+        self._learned = learned
         self._measured: list[Calibration] = []
         self._parents: dict[str, float] = {}  # z by id
         self._parent_of: dict[str, str] = {}
@@ -234,6 +240,13 @@ class CalibratorAgent(RecordedAgent):
             if parent in self._parents
         }
 
+    async def _guesses(self, items: list[Item]) -> dict[str, Guess]:
+        """Return what the items' text lets expect, by id."""
+        if self._learned is None:
+            return {}
+        found = await asyncio.to_thread(self._learned.guess, items)
+        return {item.id: one for item, one in zip(items, found or (), strict=bool(found))}
+
     @override
     def step(self, content: Validation) -> str:
         return f"round-{content.round}/calibrate"
@@ -241,8 +254,9 @@ class CalibratorAgent(RecordedAgent):
     @override
     async def act(self, content: Validation) -> CalibrationRound:
         before = self._calibrator.allowance.used
+        items = [child.item for child in content.valid]
         calibrations = await self._calibrator.calibrate(
-            [child.item for child in content.valid], self._target, self._parent_places()
+            items, self._target, self._parent_places(), await self._guesses(items)
         )
         await self._memory.add(
             *(

@@ -12,6 +12,7 @@ from ..pool.rollouts import RolloutRequest
 from .calibration import Calibration, Measurement, Outcome
 from .design import DROP_BELOW, RESOLVED, Design, allocate, expected_information, own_sd
 from .habits import RewriterHabits
+from .learned import narrower
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from ..spending import Allowance
     from ..target import FillTarget
     from .bench import Bench
+    from .learned import Guess
 
 Mode = Literal["sequential", "fixed"]
 FIXED_ROLLOUTS = 8
@@ -64,11 +66,13 @@ class Calibrator:
         children: Sequence[Item],
         target: FillTarget,
         parents: Mapping[str, float] | None = None,
+        guesses: Mapping[str, Guess] | None = None,
     ) -> tuple[Calibration, ...]:
         """Measure the children of one round, in their order.
 
         `parents` gives the z of each child's parent by the child's id; with it children are
-        expected where this rewriter's children came to lie before in this run.
+        expected where this rewriter's children came to lie before in this run. `guesses` are those
+        that their text lets expect; of the two the narrower one counts.
 
         Raises
         ------
@@ -79,7 +83,7 @@ class Calibrator:
         """
         if not children:
             return ()
-        race = _Race(self, children, target, parents or {})
+        race = _Race(self, children, target, parents or {}, guesses or {})
         if self.plan.mode == "fixed":
             return await race.fixed()
         return await race.sequential()
@@ -168,8 +172,9 @@ class _Race:
         children: Sequence[Item],
         target: FillTarget,
         parents: Mapping[str, float],
+        guesses: Mapping[str, Guess],
     ) -> None:
-        self._calibrator, self._target = calibrator, target
+        self._calibrator, self._target, self._guesses = calibrator, target, guesses
         to_b = calibrator.bench.scale.to_b
         self._aim = float(to_b(target.z))
         self._parents = {item: float(to_b(z)) for item, z in parents.items()}
@@ -226,11 +231,16 @@ class _Race:
 
     def _expect(self) -> None:
         """Learn from the first answers where this rewriter's children lie, each by its parent."""
+        scale = self._bench.scale
+        for item, guess in self._guesses.items():
+            self._measured[item].expected = guess.on(scale)
         if not self._plan.learn_habits:
             return
         habits = self._calibrator.habits
         for item in self._learn():
-            self._measured[item].expected = habits.expected(self._aim, self._parents[item])
+            self._measured[item].expected = narrower(
+                habits.expected(self._aim, self._parents[item]), self._measured[item].expected
+            )
 
     def _learn(self) -> list[str]:
         known = [item for item in self._children if item in self._parents]

@@ -16,6 +16,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
+from benchfill.child_likelihoods import Expected
+
 from ..embeddings import text_of
 from .surface import surface_features
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from benchfill.items import Item
+    from benchfill.measure import DifficultyScale
 
     from ..embeddings import Embedder
     from ..memory import MemoryEntry
@@ -59,6 +62,16 @@ class Guess:
 
     mean: float
     sd: float
+
+    def on(self, scale: DifficultyScale) -> Expected:
+        """Return it in logits, as what a child is expected to be."""
+        return Expected(mean=float(scale.to_b(self.mean)), sd=self.sd * scale.width)
+
+
+def narrower(one: Expected | None, other: Expected | None) -> Expected | None:
+    """Return the one that says more. They are not multiplied: their errors hang together."""
+    known = [expected for expected in (one, other) if expected is not None]
+    return min(known, key=lambda expected: expected.sd, default=None)
 
 
 @dataclass(frozen=True, eq=False)

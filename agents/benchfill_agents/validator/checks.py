@@ -1,4 +1,4 @@
-"""What a child must pass before rollouts are spent on it (docs/method, section 7)."""
+"""The checks of a child's form: nothing is asked of a model (docs/method, section 7)."""
 
 from __future__ import annotations
 
@@ -6,92 +6,44 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from benchfill.errors import InputError
 
 from ..pool.scoring import parse_number
 from ..templates import answer, permitted, render
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from benchfill.items import Item
 
     from ..pool.config import Scoring
-    from ..rewriter import Child
+
+    Check = Callable[[Item], str | None]
+    """Says why an item fails, in one sentence; None when it passes."""
 
 MAX_QUESTION = 20_000
 _SPACE = re.compile(r"\s+")
 
 
-class Finding(BaseModel):
-    """The outcome of one check."""
+def form_checks(scoring: Scoring) -> tuple[tuple[str, Check], ...]:
+    """Return the checks that cost nothing, by name, in the order in which they are made."""
+    return (
+        ("schema", _schema),
+        ("answer_parses", lambda item: _answer_parses(item, scoring)),
+        ("choices", _choices),
+        ("template", _template),
+    )
 
-    model_config = ConfigDict(frozen=True)
 
-    check: str
-    passed: bool
-    reason: str | None = Field(None, description="why it failed, one sentence")
-
-
-class Verdict(BaseModel):
-    """All findings on one child; the last one decides."""
-
-    model_config = ConfigDict(frozen=True)
-
-    item: str = Field(description="id of the child")
-    findings: tuple[Finding, ...]
-
-    @property
-    def valid(self) -> bool:
-        """Whether no check failed."""
-        return all(finding.passed for finding in self.findings)
-
-    @property
-    def reasons(self) -> tuple[str, ...]:
-        """Why the child was turned down."""
-        return tuple(
-            finding.reason or finding.check for finding in self.findings if not finding.passed
-        )
+def domain_checks() -> tuple[tuple[str, Check], ...]:
+    """Return the checks of an item's domain, which may take seconds; they run in a thread."""
+    return ()
 
 
 def normalised(text: str) -> str:
     """Fold what does not make another question: case, width, accents' form, space, end marks."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     return _SPACE.sub(" ", folded).strip(" .?!:;")
-
-
-class Validator:
-    """Checks children against the pool's scoring and all items known so far."""
-
-    def __init__(self, scoring: Scoring) -> None:
-        self._checks: tuple[tuple[str, Callable[[Item], str | None]], ...] = (
-            ("schema", _schema),
-            ("answer_parses", lambda item: _answer_parses(item, scoring)),
-            ("choices", _choices),
-            ("template", _template),
-        )
-
-    def validate(self, children: Iterable[Child], known: Iterable[Item]) -> tuple[Verdict, ...]:
-        """Judge children in order; an earlier valid child is known to the later ones."""
-        seen = {normalised(item.question): item.id for item in known}
-        verdicts = []
-        for child in children:
-            verdict = self._judge(child.item, seen)
-            if verdict.valid:
-                seen[normalised(child.item.question)] = child.item.id
-            verdicts.append(verdict)
-        return tuple(verdicts)
-
-    def _judge(self, item: Item, seen: dict[str, str]) -> Verdict:
-        findings = []
-        for name, check in (*self._checks, ("new", lambda item: _new(item, seen))):
-            reason = check(item)
-            findings.append(Finding(check=name, passed=reason is None, reason=reason))
-            if reason is not None:
-                break
-        return Verdict(item=item.id, findings=tuple(findings))
 
 
 def _schema(item: Item) -> str | None:
@@ -135,8 +87,3 @@ def _template(item: Item) -> str | None:
     except InputError as error:
         return error.message
     return None
-
-
-def _new(item: Item, seen: dict[str, str]) -> str | None:
-    known = seen.get(normalised(item.question))
-    return None if known is None else f"The same question is item {known!r} already."
