@@ -78,6 +78,9 @@ class Chapter(Frozen):
     title: str
     file: str
     passages: tuple[Passage, ...]
+    sha256: str = Field("", description="of the file")
+    licence: str | None = Field(None, description="licence that the user gave for the source")
+    attribution: str | None = Field(None, description="whom to name when it is used")
 
     @property
     def text(self) -> str:
@@ -95,3 +98,15 @@ class Reading(Frozen):
     chapters: tuple[Chapter, ...]
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = Field((), description="what a user should know, one sentence each")
+
+
+def find_span(chapter: Chapter, quote: str) -> SourceSpan | None:
+    """Return where a chapter says something, by its words; white space and case don't matter."""
+    wanted = _folded(quote)
+    if not wanted:
+        return None
+    return next((one.span for one in chapter.passages if wanted in _folded(one.text)), None)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split()).casefold()
