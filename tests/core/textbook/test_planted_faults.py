@@ -14,6 +14,9 @@ from benchfill.textbook.question import LETTERS
 from benchfill.textbook.question_checks import check_arranged, check_question
 from support.textbook_good_algebra import GOOD_ALGEBRA
 from support.textbook_good_python import GOOD_PYTHON
+from support.textbook_held_out import BAD as HELD_OUT_BAD
+from support.textbook_held_out import GOOD as HELD_OUT_GOOD
+from support.textbook_held_out import none_although_one_is_right
 from support.textbook_items import knowledge
 from support.textbook_planted import FAULTS
 
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
     from support.textbook_items import ItemCase
     from support.textbook_planted import Planted
 
-GOOD = (*GOOD_PYTHON, *GOOD_ALGEBRA)
+GOOD = (*GOOD_PYTHON, *GOOD_ALGEBRA, *HELD_OUT_GOOD)
 
 
 @pytest.fixture(scope="module")
@@ -64,9 +67,20 @@ def test_a_planted_fault_is_found_under_its_name(planted: Planted, computer: Com
     assert all(finding.message.endswith(".") for finding in found)
 
 
+@pytest.mark.parametrize("make", HELD_OUT_BAD, ids=lambda make: make.__name__)
+def test_a_fault_kept_back_is_found(make: Callable[[], ItemCase], computer: Computer) -> None:
+    assert everything(make(), computer)
+
+
+def test_the_wrong_use_of_e_that_was_kept_back_is_found(computer: Computer) -> None:
+    one, arranged = none_although_one_is_right()
+    found = check_arranged(arranged, one.question, one.graph, computer)
+    assert "e_right" in {finding.code for finding in found}
+
+
 def test_there_are_thirty_of_each_and_every_code_is_planted() -> None:
     assert len(FAULTS) >= 30
-    assert len(GOOD) >= 24
+    assert len(GOOD) >= 30
     codes = {*GraphFault.__args__, *QuestionFault.__args__}
     planted = {one.code for one in FAULTS}
     assert codes - planted == {"given_has_source", "too_few_concepts", "unit"}
