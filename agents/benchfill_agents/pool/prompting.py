@@ -61,6 +61,8 @@ def build_prompt(
 
     `scoring` is the pool's; it says the domain of an item that names none.
     """
+    if model.runner is not None:
+        return SolvePrompt(text=_for_runner(item))
     domain = domain_of(item, scoring)
     question = domain.asked(item, model.style)
     if model.style == "completion":
@@ -75,3 +77,9 @@ def build_prompt(
         messages.append(Message("assistant", shot.answer))
     messages.append(Message("user", template.render(question=question).strip()))
     return SolvePrompt(messages=tuple(messages))
+
+
+def _for_runner(item: Item) -> str:
+    """Return what an external runner is told of an item, as JSON: all but the reference."""
+    told = {"id": item.id, "question": item.question, "choices": item.choices}
+    return json.dumps({**told, "domain": item.domain, "metadata": item.metadata}, sort_keys=True)

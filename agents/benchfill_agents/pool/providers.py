@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from benchfill.errors import InputError
 
 from .config import LOCAL
+from .external_config import words_of
 
 if TYPE_CHECKING:
     from .config import Pool, PoolModel
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 def provider_of(model: PoolModel) -> str:
     """Name who answers for a model: the host it is asked at, else litellm's provider."""
+    if model.runner is not None:
+        return f"runner {words_of(model.runner)[0]}"
     if model.api_base == LOCAL:
         return LOCAL
     if model.api_base is not None:

@@ -15,6 +15,7 @@ from ..domains.multiple_choice import choice_order, reordered
 from .asking import Asker, Budget, Order
 from .calls import Caller, addresses
 from .config import LOCAL, Pool, PoolModel
+from .external import ExternalAsker
 from .local import local_servers
 from .marking import Marker
 from .pace import Pace
@@ -168,12 +169,19 @@ class RolloutRunner:
             backoff=self._backoff,
             permit=self._permit,
         )
+        external = ExternalAsker(
+            self._ledger, self._marker, self.budget, asker.stopping, self._permit
+        )
         try:
             return await _Purchase(
-                asker, self._limits, from_ledger=from_ledger, on_progress=self._on_progress
+                asker,
+                external,
+                self._limits,
+                from_ledger=from_ledger,
+                on_progress=self._on_progress,
             ).buy(orders)
         finally:
-            self.retries += asker.retries
+            self.retries += asker.retries + external.retries
             await caller.close()
 
     def _order(self, request: RolloutRequest, key: RolloutKey) -> Order:
@@ -245,12 +253,14 @@ class _Purchase:
     def __init__(
         self,
         asker: Asker,
+        external: ExternalAsker,
         limits: _Limits,
         *,
         from_ledger: int,
         on_progress: Callable[[Progress], None] | None,
     ) -> None:
         self._asker = asker
+        self._external = external
         self._limits = limits
         self._from_ledger = from_ledger
         self._on_progress = on_progress
@@ -268,6 +278,9 @@ class _Purchase:
             by_model.setdefault(order.model.name, deque()).append(order)
         async with asyncio.TaskGroup() as group:
             for queue in by_model.values():
+                if queue[0].model.runner is not None:
+                    group.create_task(self._run_externally(queue))
+                    continue
                 for _ in range(min(queue[0].model.max_concurrency, len(queue))):
                     group.create_task(self._work(queue))
         if self._fatal is not None:
@@ -286,6 +299,12 @@ class _Purchase:
                     self._stop(error)
                     return
             self._note(order, rollout)
+
+    async def _run_externally(self, queue: deque[Order]) -> None:
+        try:
+            await self._external.buy(queue, self._note)
+        except BenchFillError as error:
+            self._stop(error)
 
     def _note(self, order: Order, rollout: Rollout) -> None:
         self._bought[order.key.digest] = rollout
