@@ -2,35 +2,52 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
-import typer
+from typer.testing import CliRunner
 
-from benchfill import InputError, entry_points
+from benchfill import InputError, entry_points, read_responses
 from benchfill.importing import import_results, registry
-from benchfill.importing.overview import choices_table, formats_table
+from benchfill.importing.overview import choices_table, formats_table, summary_table
 from benchfill_services.cli import app
+from support.import_examples import EXAMPLES, REFUSED, RIGHT
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "import.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGE = (DOCS / "import.md").read_text(encoding="utf-8")
 
 
 def test_the_tables_are_those_of_the_registry() -> None:
     # python -c "from benchfill.importing.overview import *; print(formats_table())"
     assert formats_table() in PAGE
     assert choices_table() in PAGE
+    assert summary_table() in (DOCS / "formats.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", sorted(registry.all_formats()))
-def test_every_example_is_a_command(name: str) -> None:
+def test_every_example_is_a_command_that_works(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Run on the smallest files of the format, laid where the example looks for them."""
     words = shlex.split(registry.all_formats()[name].example)
     assert words[:2] == ["benchfill", "import"]
-    command = typer.main.get_command(app).commands["import"]
-    context = command.make_context("import", [*words[2:], "--out", "imported"])
-    assert context.params["paths"]
+    EXAMPLES[name](tmp_path)
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(app, [*words[1:], "--out", "imported"])
+    if name in REFUSED:
+        assert result.exit_code == 2
+        assert REFUSED[name] in result.stderr
+        return
+    assert result.exit_code == 0, result.output
+    report = json.loads((tmp_path / "imported/import.json").read_text(encoding="utf-8"))
+    assert {file["format"] for file in report["files"]} >= {name}
+    matrix = read_responses(tmp_path / "imported/responses.csv")
+    assert matrix.correct.sum() == RIGHT[name]
+    assert "Nothing asked for" not in " ".join(report["warnings"])
 
 
 @pytest.fixture

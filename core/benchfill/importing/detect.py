@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from .interface import Recognised, ResultFormat
 from .registry import all_formats, format_named
+from .tabular import open_tabular
 
 if TYPE_CHECKING:
     from .source import InputFile
@@ -15,6 +16,7 @@ _STRANGE = {
     "binary": "is a binary file of no known kind",
     "zip": "is a ZIP file within a ZIP file",
 }
+_TABLES = {".csv", ".tsv"}
 
 
 def recognise(file: InputFile, wanted: str | None) -> tuple[ResultFormat, Recognised] | None:
@@ -52,4 +54,11 @@ def unknown(file: InputFile) -> str:
         return "is JSON of no known format (a list without objects)."
     if file.path.suffix in {".json", ".jsonl", ".jsonlines", ".ndjson"}:
         return "is no JSON."
+    table = open_tabular(file) if file.kind != "text" or file.path.suffix in _TABLES else None
+    if table is not None and len(table.columns) > 2:
+        names = ", ".join(repr(name[:30]) for name in table.columns[:6])
+        return (
+            f"is of no known format (its columns: {names}); if these hold model, item and score, "
+            "say which: --format rows --columns model=...,item=...,correct=..."
+        )
     return "is of no known format."

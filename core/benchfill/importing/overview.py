@@ -1,4 +1,4 @@
-"""The formats as a table, for the documentation."""
+"""The formats as tables, for the documentation."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from .registry import all_formats
 
 
 def formats_table() -> str:
-    """Return a Markdown table: what is recognised by what, and what each leaves open."""
+    """Return a Markdown table: what is recognised by what."""
     rows = ["| `--format` | what it is | recognised by | example |", "| --- | --- | --- | --- |"]
     for one in all_formats().values():
         example = one.example.removeprefix("benchfill import ")
@@ -22,4 +22,16 @@ def choices_table() -> str:
         for one in all_formats().values()
         for choice in one.choices
     ]
+    return "\n".join(rows)
+
+
+def summary_table() -> str:
+    """Return a Markdown table: format, what is read, choices with their defaults, an example."""
+    rows = [
+        "| format | what is read | choices and defaults | example |",
+        "| --- | --- | --- | --- |",
+    ]
+    for one in all_formats().values():
+        choices = "; ".join(f"`{each.option}`: {each.default}" for each in one.choices)
+        rows.append(f"| `{one.name}` | {one.title} | {choices} | `{one.example}` |")
     return "\n".join(rows)

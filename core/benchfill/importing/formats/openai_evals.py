@@ -18,7 +18,7 @@ class OpenAiEvals(ResultFormat):
     """Logs of OpenAI evals."""
 
     name = "openai-evals"
-    example = "benchfill import /tmp/evallogs/*.jsonl"
+    example = "benchfill import evallogs/*.jsonl"
     title = "OpenAI evals logs"
     recognised_by = "JSON lines that begin with `spec`, or with `final_report`"
     choices = (

@@ -46,7 +46,9 @@ class Rows(ResultFormat):
     """Tables with a row for each answer, and tables of items."""
 
     name = "rows"
-    example = "benchfill import answers.parquet --columns model=llm,item=qid,correct=ok"
+    example = (
+        "benchfill import answers.parquet --format rows --columns model=llm,item=qid,correct=ok"
+    )
     title = "long tables, data sets (CSV, TSV, JSON lines or list, Parquet, Arrow)"
     recognised_by = "columns for model, item and score; or for item and question: items alone"
     generic = True

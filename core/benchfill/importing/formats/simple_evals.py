@@ -29,7 +29,7 @@ class SimpleEvals(ResultFormat):
     """Pages of simple-evals."""
 
     name = "simple-evals"
-    example = "benchfill import /tmp/mmlu_gpt-4o.html --model gpt-4o"
+    example = "benchfill import mmlu_gpt-4o.html --model gpt-4o"
     title = "simple-evals pages"
     recognised_by = "HTML with `Prompt conversation`, `Results` and `Score:`"
     choices = (Choice("--model", "the file's name", "the model"),)
