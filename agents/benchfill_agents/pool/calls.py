@@ -100,6 +100,9 @@ class Caller:
 
         Raises CallError, and InputError when the key's variable is not set.
         """
+        if model.runner is not None:
+            said = "a runner is no model; let it answer an item by `benchfill rollouts`"
+            raise CallError(Failure("fatal", said, billed=False))
         litellm = load_litellm()
         secret = read_key(model)
         arguments = {

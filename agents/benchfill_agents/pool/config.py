@@ -182,6 +182,11 @@ class PoolModel(BaseModel):
         return self
 
     @property
+    def writes(self) -> bool:
+        """Whether it can be asked to write or judge items: raw completions and runners cannot."""
+        return self.style == "chat" and self.runner is None
+
+    @property
     def local_model(self) -> str:
         """The name under which a local server knows the model."""
         return self.model.rpartition("/")[2]
