@@ -13,12 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
 from rich.table import Table
 from rich.text import Text
 
 from benchfill.errors import BenchFillError, InputError, InterruptedRunError
 from benchfill.items import read_items
-from benchfill_agents.pool.config import Pool, read_pool
+from benchfill_agents.pool.config import Pool, PoolModel, read_pool
+from benchfill_agents.pool.external_config import RUNNER
 from benchfill_agents.pool.ledger import Ledger
 from benchfill_agents.pool.rollouts import Progress, RolloutRequest, RolloutRunner, open_runner
 
@@ -43,11 +45,12 @@ class RolloutsOptions:
     """What the user asked for."""
 
     items: Path
-    pool: Path
+    pool: Path | None
     per_cell: int
     out: Path
     data_dir: Path
     budget: int | None = None
+    runner: str | None = None
 
 
 def run_with_progress(options: RolloutsOptions, settings: Settings, output: CommandOutput) -> None:
@@ -93,7 +96,7 @@ async def run_rollouts(
     was received stands in a file beside the one that was asked for, and the next run goes on.
     """
     items = read_items(options.items)
-    pool = read_pool(options.pool)
+    pool = _pool(options)
     if options.per_cell < 1:
         raise InputError(f"-k must be 1 or more, not {options.per_cell}.")
     _check_writable(options.out)
@@ -125,6 +128,23 @@ async def run_rollouts(
         with contextlib.suppress(FileNotFoundError):
             _partial_path(options.out).unlink()
         return _report(options, rollouts, runner, lost)
+
+
+def _pool(options: RolloutsOptions) -> Pool:
+    """Return the pool of the file, with the runner of the command line as one more member."""
+    if options.runner is None:
+        if options.pool is None:
+            raise InputError("name who answers: a pool file by --pool, or a program by --runner.")
+        return read_pool(options.pool)
+    try:
+        added = PoolModel.model_validate({"name": RUNNER, "runner": options.runner})
+        if options.pool is None:
+            return Pool(models=(added,))
+        known = read_pool(options.pool)
+        return Pool.model_validate({**dict(known), "models": (*known.models, added)})
+    except ValidationError as error:
+        message = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
+        raise InputError(f"{message}.", field="--runner") from None
 
 
 def write_responses(path: Path, pool: Pool, rollouts: Iterable[Rollout]) -> None:
