@@ -38,6 +38,7 @@ if typing.TYPE_CHECKING:
     from .onepl import Check, Draws, Fit1PL, checks, fit_1pl
     from .onepl.conditional import ConditionalFit, fit_conditional
     from .onepl.marginal import MarginalFit, fit_marginal
+    from .panel import PanelSuggestion, suggest_panel
     from .plan import Plan, PlanRequest, make_plan
     from .progress import (
         PowerMap,
@@ -81,6 +82,7 @@ __all__ = [
     "Kappa",
     "MarginalFit",
     "MaximumLikelihood",
+    "PanelSuggestion",
     "Plan",
     "PlanRequest",
     "PowerMap",
@@ -127,6 +129,7 @@ __all__ = [
     "read_scores",
     "reference_agreement",
     "spacings",
+    "suggest_panel",
     "target_weights",
     "top_k_sum",
     "widest_by_chance",
@@ -160,6 +163,7 @@ _NAMES_IN = {
     "onepl": ("Check", "Draws", "Fit1PL", "checks", "fit_1pl"),
     "onepl.conditional": ("ConditionalFit", "fit_conditional"),
     "onepl.marginal": ("MarginalFit", "fit_marginal"),
+    "panel": ("PanelSuggestion", "suggest_panel"),
     "plan": ("Plan", "PlanRequest", "make_plan"),
     "progress": (
         "PowerMap",
