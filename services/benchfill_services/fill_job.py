@@ -10,7 +10,7 @@ import hashlib
 import importlib.metadata
 import json
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import SecretStr
 
@@ -29,10 +29,13 @@ from benchfill_agents.rewriter.llm import LLMRewriter
 from benchfill_agents.rewriter.template import TemplateRewriter
 from benchfill_agents.spending import Allowance
 from benchfill_agents.target import targets_of
+from benchfill_agents.validator.judge import PROMPTS as JUDGE_PROMPTS
 from benchfill_prompts import load
 
+from .fill_judge import embedder_of, judging_model, make_judge
 from .report.candidates import candidates_of, measured_so_far
 from .review.opening import CaseSource, open_chosen
+from .store import keys
 from .store.connection import connect
 from .store.fits import FitRequest, fit_of_items, kept_fit
 from .store.ledger import RedisLedgerStore
@@ -43,6 +46,7 @@ from .store.usage import RedisUsage
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
     from redis.asyncio import Redis
@@ -76,6 +80,7 @@ class FillRequest:
     rounds: int = 8
     rewriter: str = "llm"
     writer: str | None = None
+    judge: str | None = None
     calibration: Mode = "sequential"
     min_p_in_gap: float = 0.9
     budget_rollouts: int | None = None
@@ -93,6 +98,8 @@ class FillRequest:
         for name in ("items", "responses", "pool", "out"):
             del options[name]
         options = {name: one for name, one in options.items() if not name.startswith("budget")}
+        if self.judge is None:  # a job that has none keeps the id that it had before there were any
+            del options["judge"]
         content = [
             importlib.metadata.version("benchfill"),
             [inputs[str(path)] for path in (self.items, self.responses, self.pool)],
@@ -197,6 +204,8 @@ def _check_names(
     if request.rewriter == "template" and not any(item.template for item in items):
         raise InputError("no item has a template; use --rewriter llm.", source=str(request.items))
     writer(request, pool)
+    if request.judge is not None:
+        judging_model(request.judge, pool)
 
 
 def writer(request: FillRequest, pool: Pool, fit: bf.Fit1PL | None = None) -> PoolModel | None:
@@ -210,7 +219,7 @@ def writer(request: FillRequest, pool: Pool, fit: bf.Fit1PL | None = None) -> Po
                 field="--writer",
             )
         return named[0]
-    chats = [model for model in pool.models if model.style == "chat"]
+    chats = [model for model in pool.models if model.writes]
     if request.rewriter == "llm" and not chats:
         raise InputError(
             "the llm rewriter needs a model of chat style, and the pool has none; add one, or use "
@@ -223,12 +232,28 @@ def writer(request: FillRequest, pool: Pool, fit: bf.Fit1PL | None = None) -> Po
     return max(chats, key=lambda model: ability[model.response_name])
 
 
+class RunnerOpener(Protocol):
+    """Opens the runner of a job, as `open_runner` does."""
+
+    def __call__(
+        self,
+        pool: Pool,
+        ledger: Ledger,
+        *,
+        on_progress: Callable[[Progress], None] | None = None,
+        permit: Callable[[], Awaitable[None]] | None = None,
+    ) -> AbstractAsyncContextManager[RolloutRunner]:
+        """Give a runner for as long as it is used."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Desk:
     """Where a job's records are kept, and by whose leave it goes on.
 
     `token` is that of the lease under which all is written; `permit` is awaited before each call
-    that may cost something, and raises when none may go out any more.
+    that may cost something, and raises when none may go out any more. `allowance` stands in for
+    that of the request's own budget; `under_review` puts what is chosen up for review.
     """
 
     redis: Redis
@@ -236,6 +261,11 @@ class Desk:
     usage: RedisUsage
     token: str = ""
     permit: Callable[[], Awaitable[None]] | None = None
+    opener: RunnerOpener = open_runner
+    allowance: Allowance | None = None
+    under_review: bool = True
+    data_dir: Path | None = None
+    """Where embeddings are kept; without it nothing is embedded."""
 
 
 async def run_job(
@@ -250,12 +280,12 @@ async def run_job(
         items_sha256=_sha256(request.items),
         responses_sha256=_sha256(request.responses),
         writer=None,  # the pool is a file of this user; workers do not have it
-        prompts=prompt_hashes(request.rewriter, inputs.pool),
+        prompts=prompt_hashes(request.rewriter, inputs.pool, request.judge),
     )
     async with connect(url, settings.data_dir) as redis:
         usage = RedisUsage(redis, job, "command line")
         async with Ledger(settings.data_dir / SPOOL, RedisLedgerStore(redis, usage, job)) as ledger:
-            desk = Desk(redis, ledger, usage)
+            desk = Desk(redis, ledger, usage, data_dir=settings.data_dir)
             return await carry_out(request, inputs, source, desk, watchers)
 
 
@@ -270,7 +300,7 @@ async def carry_out(
     names = {model.name: model.response_name for model in inputs.pool.models}
     source = replace(source, matrix_names=names, seed=request.seed)
     await desk.usage.load()
-    async with open_runner(
+    async with desk.opener(
         inputs.pool, desk.ledger, on_progress=watchers.on_rollouts, permit=desk.permit
     ) as runner:
         options = FillOptions(
@@ -299,6 +329,8 @@ async def _open(
     targets: Sequence[FillTarget],
     found: Mapping[str, Sequence[Candidate]],
 ) -> None:
+    if not desk.under_review:
+        return
     everything = [one for measured in found.values() for one in measured]
     await open_chosen(desk.redis, source, everything, {one.id: one for one in targets})
 
@@ -318,6 +350,21 @@ def _parts(
     shortfalls: list[Shortfall] = []
     asked = writer(request, inputs.pool, inputs.fit) or inputs.pool.models[0]
     client = writing_client(asked, runner.local_api_base, desk.usage)
+    steps = RedisSteps(desk.redis, job, desk.token)
+    allowance = desk.allowance or Allowance(
+        request.budget_rollouts, request.budget_tokens, request.budget_usd, desk.usage
+    )
+    judge = None
+    if request.judge is not None:
+        judging = judging_model(request.judge, inputs.pool)
+        judge = make_judge(
+            judging,
+            writing_client(judging, runner.local_api_base, desk.usage),
+            pool=inputs.pool,
+            steps=steps,
+            allowance=allowance,
+            permit=desk.permit,
+        )
     return FillParts(
         job=job,
         fit=inputs.fit,
@@ -325,16 +372,17 @@ def _parts(
         pool=inputs.pool,
         runner=runner,
         memory=RedisMemory(desk.redis, job),
-        steps=RedisSteps(desk.redis, job, desk.token),
+        steps=steps,
         transcript=_Transcripts(desk, source, inputs.targets),
         rewriter=TemplateRewriter()
         if request.rewriter == "template"
-        else LLMRewriter(client, on_shortfall=shortfalls.append),
+        else LLMRewriter(client, on_shortfall=shortfalls.append, scoring=inputs.pool.scoring),
         shortfalls=shortfalls,
         model_client=client,
-        allowance=Allowance(
-            request.budget_rollouts, request.budget_tokens, request.budget_usd, desk.usage
-        ),
+        allowance=allowance,
+        judge=judge,
+        judge_name=request.judge,
+        embedder=embedder_of(desk.data_dir) if desk.data_dir is not None else None,
     )
 
 
@@ -353,9 +401,13 @@ def writing_client(
     )
 
 
-def prompt_hashes(rewriter: str, pool: Pool) -> dict[str, str]:
+def prompt_hashes(rewriter: str, pool: Pool, judge: str | None = None) -> dict[str, str]:
     """Return the SHA-256 of each template that items of a fill came from, by name."""
-    names = (*(REWRITER_PROMPTS if rewriter == "llm" else ()), *solve_prompts(pool))
+    names = (
+        *((*REWRITER_PROMPTS, f"rewrite_{pool.scoring}") if rewriter == "llm" else ()),
+        *solve_prompts(pool),
+        *(JUDGE_PROMPTS if judge is not None else ()),
+    )
     return {name: load(name).sha256 for name in names}
 
 
@@ -368,6 +420,10 @@ class _Transcripts:
     async def append(self, gap: str, message: dict[str, Any], *, key: str) -> None:
         desk, job = self._desk, self._source.job
         await RedisTranscript(desk.redis, job, gap, desk.token).append(message, key=key)
+        if message["kind"] == "assignment":
+            # what a gap costs is what the job has spent from here to the next
+            spent = repr(desk.usage.usd)
+            await desk.redis.hsetnx(keys.job_spent(job), gap, spent)
         if message["kind"] == "calibrationround" and message["content"]["chosen"]:
             said = {gap: await RedisTranscript(desk.redis, job, gap).read()}
             await _open(desk, self._source, self._targets, measured_so_far(said))

@@ -82,7 +82,8 @@ def plan_of(spec: FillSpec, pool: Pool, earlier: Earlier) -> FillPlan:
     rollouts, dollars = earlier.rollouts, earlier.dollars
     at_most = rollouts_at_most(spec, len(pool.models))
     expected = None if rollouts is None else min(round(rollouts * gaps), at_most)
-    usd_at_most = 0.0 if all(stays_here(model) for model in pool.models) else spec.budget.usd
+    asked = _asked(spec, pool)
+    usd_at_most = 0.0 if all(stays_here(model) for model in asked) else spec.budget.usd
     usd = None if dollars is None else dollars * gaps
     if usd is not None and usd_at_most is not None:
         usd = min(usd, usd_at_most)
@@ -94,7 +95,7 @@ def plan_of(spec: FillSpec, pool: Pool, earlier: Earlier) -> FillPlan:
         earlier_fills=earlier.fills,
         gaps_at_most=gaps,
         providers=providers_of(spec, pool),
-        prices=_prices(pool),
+        prices=_prices(asked),
     )
 
 
@@ -112,25 +113,36 @@ def rollouts_at_most(spec: FillSpec, models: int) -> int:
 def providers_of(spec: FillSpec, pool: Pool) -> list[Provider]:
     """Return who is asked, and what is shown to each."""
     asked: dict[str, list[PoolModel]] = {}
-    for model in pool.models:
+    for model in _asked(spec, pool):
         asked.setdefault(provider_of(model), []).append(model)
     return [
         Provider(
             provider=provider,
             local=all(stays_here(model) for model in models),
             models=[model.name for model in models],
-            sees=_seen(spec, models),
+            sees=_seen(spec, pool, models),
         )
         for provider, models in sorted(asked.items())
     ]
 
 
-def _seen(spec: FillSpec, models: list[PoolModel]) -> str:
-    shown = ["every child that is measured"]
-    if spec.anchors:
-        shown.insert(0, f"up to {ANCHORS} anchor items of the benchmark")
+def _asked(spec: FillSpec, pool: Pool) -> list[PoolModel]:
+    """Return the models that measure, and the judge if it is none of them."""
+    return [*pool.models, *(model for model in pool.judges if model.name == spec.judge)]
+
+
+def _seen(spec: FillSpec, pool: Pool, models: list[PoolModel]) -> str:
+    shown = []
+    if any(model in pool.models for model in models):
+        shown.append("every child that is measured")
+        if spec.anchors:
+            shown.insert(0, f"up to {ANCHORS} anchor items of the benchmark")
+    if any(model.name == spec.judge for model in models):
+        shown.append("every child that passes the checks of its form, with its answer")
     writes = spec.rewriter == "llm" and any(
-        spec.writer in {None, model.name} and model.style == "chat" for model in models
+        spec.writer in {None, model.name} and model.writes
+        for model in models
+        if model in pool.models
     )
     if writes:
         who = "if its model is the ablest, " if spec.writer is None else ""
@@ -160,7 +172,7 @@ async def earlier_fills(redis: Redis, jobs: RedisJobs, spec: FillSpec) -> Earlie
     return Earlier(sum(rollouts) / count, sum(dollars) / count, count)
 
 
-def _prices(pool: Pool) -> list[ModelPrice]:
+def _prices(models: list[PoolModel]) -> list[ModelPrice]:
     listed: dict[str, Any] = load_litellm().model_cost
     return [
         ModelPrice(
@@ -169,7 +181,7 @@ def _prices(pool: Pool) -> list[ModelPrice]:
             usd_per_million_prompt_tokens=_price(listed, model, "input_cost_per_token"),
             usd_per_million_completion_tokens=_price(listed, model, "output_cost_per_token"),
         )
-        for model in pool.models
+        for model in models
     ]
 
 

@@ -41,6 +41,11 @@ class Settings(BaseSettings):
     max_upload_bytes: int = Field(
         64 << 20, ge=1 << 16, description="most that an upload of a benchmark may have"
     )
+    judge: str | None = Field(
+        None,
+        description="pool model that judges new items of fills which name none, in pools that have "
+        "a model of this name",
+    )
     reviews_needed: int = Field(
         2, ge=1, le=9, description="reviewers who must agree on an item before it may be merged"
     )

@@ -45,6 +45,13 @@ def fill(
         str | None,
         typer.Option(help="Pool model that the llm rewriter asks; default: the ablest by the fit."),
     ] = None,
+    judge: Annotated[
+        str | None,
+        typer.Option(
+            help="Pool model, or one of the pool's `judges`, that solves children blind and then "
+            "judges them; `none`: nobody. Default: BENCHFILL_JUDGE, if the pool has it."
+        ),
+    ] = None,
     calibration: Annotated[
         CalibrationKind, typer.Option(help="sequential spends where it tells most.")
     ] = CalibrationKind.SEQUENTIAL,
@@ -91,6 +98,7 @@ def fill(
                 rounds=rounds,
                 rewriter=rewriter.value,
                 writer=writer,
+                judge=judge,
                 calibration=calibration.value,
                 min_p_in_gap=min_p_in_gap,
                 budget_rollouts=budget_rollouts,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -10,9 +11,10 @@ import typer
 from benchfill_agents.messages import CalibrationRound, Rewriting
 from benchfill_agents.pool.config import read_pool
 
-from ..fill_job import FillInputs, FillRequest, Watchers, check_names, read_inputs, run_job
+from ..fill_job import FillRequest, Watchers, check_names, read_inputs, run_job
+from ..fill_judge import judge_of
 from ..fill_plan import Earlier, plan_of, providers_of
-from ..jobs.record import FillBudget, FillSpec
+from ..fill_spec import spec_of
 from ..report.fill_report import write_fill_report
 from ..report.folder import json_bytes, write_folder
 from ..report.summary import print_fill, print_plan
@@ -25,9 +27,11 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from benchfill_agents.fill_report import FillReport
+    from benchfill_agents.pool.config import Pool
     from benchfill_agents.pool.rollouts import Progress
     from benchfill_agents.target import FillTarget
 
+    from ..jobs.record import FillSpec
     from .output import CommandOutput
 
 NOT_FILLED = 3
@@ -38,14 +42,15 @@ __all__ = ["FillRequest", "dry_run_fill", "run_fill"]
 def run_fill(request: FillRequest, output: CommandOutput) -> None:
     """Fit, fill, write the report folder."""
     settings = Settings()
+    request = _with_judge(request, settings)
     with working("fitting the benchmark"):
         inputs = read_inputs(request, settings.data_dir)
     job = request.job_id(output.inputs)
     # an --out that cannot be written is found now, not after the rollouts are paid
-    head = {"job": job, "providers": _name_providers(request, inputs)}
+    head = {"job": job, "providers": name_providers(request, inputs.pool)}
     write_folder(request.out, {"job.json": json_bytes(output.envelope() | head)})
     with counting() as bar:
-        watch = _Watch(bar, request.rounds)
+        watch = FillWatch(bar, request.rounds)
         outcome = asyncio.run(
             run_job(request, inputs, job, settings, Watchers(watch.message, watch.rollouts))
         )
@@ -62,35 +67,27 @@ def run_fill(request: FillRequest, output: CommandOutput) -> None:
 
 def dry_run_fill(request: FillRequest, output: CommandOutput) -> None:
     """Say what the fill would cost at most, and which providers would see which items."""
+    request = _with_judge(request, Settings())
     check_names(request)
     plan = plan_of(_spec(request), read_pool(request.pool), Earlier())
     output.result = plan.model_dump(mode="json")
     output.summary = lambda console: print_plan(console, plan)
 
 
+def _with_judge(request: FillRequest, settings: Settings) -> FillRequest:
+    """Settle who judges, before the job gets its id."""
+    return replace(request, judge=judge_of(request.judge, settings.judge, read_pool(request.pool)))
+
+
 def _spec(request: FillRequest) -> FillSpec:
-    return FillSpec(
-        benchmark=request.responses.stem[:128],
-        version=1,
-        pool=request.pool.stem[:128],
-        max_gaps=request.max_gaps,
-        at=request.at,
-        rounds=request.rounds,
-        rewriter="template" if request.rewriter == "template" else "llm",
-        writer=request.writer,
-        calibration=request.calibration,
-        anchors=request.anchors,
-        budget=FillBudget(
-            rollouts=request.budget_rollouts,
-            tokens=request.budget_tokens,
-            usd=request.budget_usd,
-        ),
-    )
+    # of these names only the budget and the writer matter to a plan
+    benchmark, pool = request.responses.stem[:128], request.pool.stem[:128]
+    return spec_of(request, benchmark=benchmark, version=1, pool=pool)
 
 
-def _name_providers(request: FillRequest, inputs: FillInputs) -> list[dict[str, Any]]:
+def name_providers(request: FillRequest, pool: Pool) -> list[dict[str, Any]]:
     """Say who will see held-out items before the first is sent."""
-    asked = providers_of(_spec(request), inputs.pool)
+    asked = providers_of(_spec(request), pool)
     for one in asked:
         if not one.local:
             typer.echo(f"{one.provider} will see: {one.sees}.", err=True)
@@ -104,7 +101,7 @@ def _exit_code(report: FillReport) -> int:
     return 0 if statuses and all(status == "filled" for status in statuses) else NOT_FILLED
 
 
-class _Watch:
+class FillWatch:
     """One line for the search, one for the rollouts that are out."""
 
     def __init__(self, bar: ProgressBar, rounds: int) -> None:

@@ -45,6 +45,12 @@ class FillSpec(_Strict):
     rounds: int = Field(8, ge=1, le=100, description="rounds a gap at most")
     rewriter: Literal["llm", "template"] = "llm"
     writer: str | None = Field(None, max_length=256, description="pool model that writes children")
+    judge: str | None = Field(
+        None,
+        max_length=256,
+        description="pool model, or one of the pool's `judges`, that solves children blind and "
+        "judges them; `none`: nobody; null: BENCHFILL_JUDGE, if the pool has it",
+    )
     calibration: Literal["sequential", "fixed"] = "sequential"
     min_p_in_gap: float = Field(0.9, ge=0.5, le=0.999)
     anchors: bool = True

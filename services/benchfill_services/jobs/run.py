@@ -23,6 +23,7 @@ from ..fill_job import (
     read_inputs,
     writer,
 )
+from ..fill_judge import NOBODY
 from ..observability.traces import span
 from ..review.failure import tell_failure
 from ..review.opening import CaseSource, note_of
@@ -186,6 +187,7 @@ async def _fill(job: Job, redis: Redis, settings: Settings, holding: Holding) ->
         rounds=spec.rounds,
         rewriter=spec.rewriter,
         writer=spec.writer,
+        judge=None if spec.judge == NOBODY else spec.judge,
         calibration=spec.calibration,
         min_p_in_gap=spec.min_p_in_gap,
         budget_rollouts=spec.budget.rollouts,
@@ -202,7 +204,14 @@ async def _fill(job: Job, redis: Redis, settings: Settings, holding: Holding) ->
         job_ledger(settings.data_dir, redis, store, job.id, holding.lease.token) as ledger,
         Watch(redis, job, holding) as watch,
     ):
-        desk = Desk(redis, ledger, usage, holding.lease.token, holding.permit)
+        desk = Desk(
+            redis,
+            ledger,
+            usage,
+            holding.lease.token,
+            holding.permit,
+            data_dir=settings.data_dir,
+        )
         watchers = Watchers(watch.message, watch.rollouts)
         asked = writer(request, inputs.pool, inputs.fit)
         source = CaseSource(
@@ -212,7 +221,7 @@ async def _fill(job: Job, redis: Redis, settings: Settings, holding: Holding) ->
             items_sha256=version.items_sha256,
             responses_sha256=version.responses_sha256,
             writer=asked.name if asked is not None and _can_talk(asked, spec) else None,
-            prompts=prompt_hashes(spec.rewriter, inputs.pool),
+            prompts=prompt_hashes(spec.rewriter, inputs.pool, request.judge),
             matrix_names={model.name: model.response_name for model in inputs.pool.models},
             seed=spec.seed,
         )
@@ -224,7 +233,7 @@ async def _fill(job: Job, redis: Redis, settings: Settings, holding: Holding) ->
 
 def _can_talk(model: PoolModel, spec: FillSpec) -> bool:
     """Whether reviewers may ask it: a chat model, or one that was chosen to write all the same."""
-    return model.style == "chat" or spec.rewriter == "llm"
+    return model.writes or spec.rewriter == "llm"
 
 
 def _status(report: FillReport) -> JobStatus:

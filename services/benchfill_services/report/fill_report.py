@@ -12,7 +12,7 @@ from .folder import json_bytes, jsonl_bytes, merged, write_folder
 from .methods import methods_of
 from .page import render
 from .pictures import distribution_picture, gap_search_picture, map_picture
-from .words import caveats, what_it_cannot_see, what_was_done
+from .words import caveats, learned_words, what_it_cannot_see, what_was_done
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -77,6 +77,7 @@ def write_fill_report(
         diagnosis=diagnosis,
         report=report,
         sections=sections,
+        learned_words=learned_words,
         places={one.item: one for one in diagnosis.difficulties},
         distribution=pictures[0],
         wright=pictures[1],

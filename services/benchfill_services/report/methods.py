@@ -185,10 +185,15 @@ def _search(report: FillReport) -> str:
         if report.anchors.used
         else "without anchors"
     )
+    judged = (
+        f"a Validator checked them, with the model {report.judge} as its judge,"
+        if report.judge is not None
+        else "a Validator checked them,"
+    )
     return (
         f"Gaps searched with BenchFill, {anchors}: {len(report.fills)}, of which {filled} were "
         "filled. For each, a Retriever chose "
-        "parents, a Rewriter wrote children, a Validator checked them, and a Calibrator measured "
+        f"parents, a Rewriter wrote children, {judged} and a Calibrator measured "
         f"the {valid:,} valid ones with {report.rollouts_total:,} rollouts in all, each child's "
         "difficulty averaged over joint posterior draws of abilities and border items."
     )

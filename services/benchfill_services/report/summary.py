@@ -8,7 +8,15 @@ from rich.table import Table
 from rich.text import Text
 
 from .text import one_line
-from .words import NO_GAP, OUTCOMES, caveats, check_words, probability, what_it_cannot_see
+from .words import (
+    NO_GAP,
+    OUTCOMES,
+    caveats,
+    check_words,
+    checks_left_out,
+    probability,
+    what_it_cannot_see,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,6 +76,8 @@ def print_fill(console: Console, report: FillReport, out: Path) -> None:
         names = [one_line(model, NAME) for model in report.anchors.drifted]
         more = [f"and {len(names) - SHOWN} more"] if len(names) > SHOWN else []
         facts.add_row("drifted", Text(", ".join([*names[:SHOWN], *more])))
+    if left_out := checks_left_out(report):
+        facts.add_row("unchecked", Text("\n".join(left_out)))
     facts.add_row("rollouts", f"{report.rollouts_total:,}")
     facts.add_row("seconds", f"{report.seconds:.1f}")
     console.print(facts)

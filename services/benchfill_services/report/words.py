@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from benchfill.diagnosis import Diagnosis
     from benchfill.gaps import Gap
     from benchfill.onepl import Check
+    from benchfill_agents.calibrator.learned import LearnedReport
     from benchfill_agents.fill_report import FillReport, FillResult
 
 NAME = 60
@@ -156,6 +157,29 @@ def what_was_done(report: FillReport) -> tuple[str, ...]:
     verdict = f"{count_of(len(filled), 'item')} {'was' if len(filled) == 1 else 'were'} chosen: "
     rest = [fill for fill in report.fills if fill.chosen is None]
     return (done, f"{verdict}{found}.", *(_unfilled(fill) for fill in rest[:2]))
+
+
+def learned_words(learned: LearnedReport) -> str:
+    """Say what difficulty guessed from the text was worth."""
+    if learned.r is None:
+        return f"Difficulty was not guessed from the text: {learned.why_off}"
+    figures = (
+        f"the leave-one-out correlation over {learned.items:,} items is {learned.r:.2f} (90% "
+        f"interval {learned.r_q05:.2f} to {learned.r_q95:.2f}), and guesses miss by "
+        f"{learned.sd:.3f} of z where items spread by {learned.prior_sd:.3f}"
+    )
+    if learned.used:
+        return f"Difficulty was guessed from the text, as a first prior: {figures}."
+    return f"Difficulty was not guessed from the text: {learned.why_off} Of it, {figures}."
+
+
+def checks_left_out(report: FillReport) -> tuple[str, ...]:
+    """Say which checks were not made of new items, and why."""
+    return tuple(
+        f"{one.check.replace('_', ' ')}: {one.why_not}"
+        for one in report.checks
+        if one.why_not is not None
+    )
 
 
 def _unfilled(fill: FillResult) -> str:

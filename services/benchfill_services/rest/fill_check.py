@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from benchfill.errors import InputError
 from benchfill_agents.pool.providers import refuse_providers_elsewhere
 
+from ..fill_judge import NOBODY
 from ..store.benchmarks import UnknownBenchmarkError
 from .pools import pool_of
 from .problem import ProblemError, wrong_field
@@ -64,7 +65,10 @@ def _refuse_writer(spec: FillSpec, pool: Pool) -> None:
     names = [model.name for model in pool.models]
     if spec.writer is not None and spec.writer not in names:
         raise wrong_field("body", "writer", f"the pool has {', '.join(names)}.")
-    chats = any(model.style == "chat" for model in pool.models)
+    judges = [model.name for model in pool.who_may_judge]
+    if spec.judge not in {None, NOBODY, *judges}:
+        raise wrong_field("body", "judge", f"the pool has {', '.join(judges)}.")
+    chats = any(model.writes for model in pool.models)
     if spec.rewriter == "llm" and spec.writer is None and not chats:
         raise wrong_field(
             "body",

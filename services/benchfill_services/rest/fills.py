@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Header, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from ..fill_judge import judge_of
 from ..fill_plan import FillPlan, earlier_fills, lower_than, plan_of
 from ..jobs.broker import enqueue
 from ..jobs.record import FillBudget, FillSpec, Job, JobStatus
@@ -106,6 +107,9 @@ async def create_fill(  # noqa: PLR0913, PLR0917 - FastAPI names them
         if made is not None:
             return _accepted(response, made, caller)
     pool = await checked(service, spec)
+    # settled now: a fill that waits, or is resumed, keeps its judge whatever the settings become
+    judge = judge_of(spec.judge, service.settings.judge, pool)
+    spec = spec.model_copy(update={"judge": judge})
     if dry_run:
         response.status_code = 200
         earlier = await earlier_fills(service.redis, service.jobs, spec)

@@ -22,6 +22,7 @@
 ``benchfill:job:lease:J``         string that expires: token of the worker that has it
 ``benchfill:job:fence:J``         string: the highest token given out
 ``benchfill:job:lost:J``          set: digests of calls that were out at a kill
+``benchfill:job:spent:J``         hash: gap -> US dollars that job J had spent when it began
 ``benchfill:job:swept:J``         string that expires: the job was put back into the queue
 ``benchfill:usage:job:J``         hash: what job J took, see ``usage``
 ``benchfill:usage:day:K:D``       hash: what the jobs of API key K took on day D (UTC)
@@ -166,6 +167,11 @@ def content_users(sha256: str) -> str:
 def job_lost(job_id: str) -> str:
     """Set of the calls that were out when a worker of a job was killed."""
     return _key("job:lost", job_id)
+
+
+def job_spent(job_id: str) -> str:
+    """Hash of what a job had spent when each gap began."""
+    return _key("job:spent", job_id)
 
 
 def job_swept(job_id: str) -> str:
