@@ -54,7 +54,7 @@ def assemble(
     """
     _refuse_other_benchmarks(collector)
     ids = _Ids(collector, options)
-    _refuse_nothing(collector, files, skipped)
+    _refuse_nothing(collector, options, files, skipped)
     matrix = collector.matrix(ids.item_of, ids.names)
     texts = ids.texts()
     items = tuple(
@@ -169,14 +169,21 @@ def _refuse_other_benchmarks(collector: Collector) -> None:
 
 
 def _refuse_nothing(
-    collector: Collector, files: Sequence[FileReport], skipped: Sequence[SkippedFile]
+    collector: Collector,
+    options: ImportOptions,
+    files: Sequence[FileReport],
+    skipped: Sequence[SkippedFile],
 ) -> None:
     if any(cells for _, cells in collector.runs()):
         return
     if not files:
-        one = next(iter(skipped), None)
+        # what is of another format tells more than a picture that lies about
+        one = min(skipped, key=lambda one: not one.why.startswith("is of the"), default=None)
         why = f"; {one.file} {one.why}" if one else "."
-        raise InputError(f"none of the {len(skipped):,} files holds results that can be read{why}")
+        what = "holds results that can be read"
+        if options.format is not None:
+            what = f"is of the format {options.format}"
+        raise InputError(f"none of the {len(skipped):,} files {what}{why}")
     reasons: Counter[str] = Counter()
     for file in files:
         reasons.update(file.missing)

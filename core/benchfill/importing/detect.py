@@ -25,11 +25,14 @@ def recognise(file: InputFile, wanted: str | None) -> tuple[ResultFormat, Recogn
     Raises
     ------
     InputError
-        The file cannot be read, or two formats of the same standing recognise it.
+        The file cannot be read, or two formats of the same standing recognise it, or it is of
+        another format than the one that is wanted.
     """
     if wanted is not None:
         one = format_named(wanted)
         found = one.recognise(file)
+        if found is None and not one.generic:
+            _refuse_other_format(file, one)
         return (one, found or Recognised(f"--format {wanted} was given"))
     hits = [(one, why) for one in all_formats().values() if (why := one.recognise(file))]
     if not hits:
@@ -40,6 +43,17 @@ def recognise(file: InputFile, wanted: str | None) -> tuple[ResultFormat, Recogn
             f"could be of {' or '.join(one.name for one, _ in best)}; say which by --format."
         )
     return best[0]
+
+
+def _refuse_other_format(file: InputFile, wanted: ResultFormat) -> None:
+    """Refuse a file that is plainly of another format than the user says."""
+    for one in all_formats().values():
+        found = None if one.generic else one.recognise(file)
+        if found is not None:
+            raise file.error(
+                f"is not of the format {wanted.name} but {one.name} ({found.reason}); leave out "
+                "--format, or name that one."
+            )
 
 
 def unknown(file: InputFile) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
+from .archive import reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,14 +29,25 @@ def find_files(paths: Iterable[str | Path]) -> tuple[Named, ...]:
     Raises
     ------
     InputError
-        A path names nothing, or something that is neither file nor folder.
+        A path names nothing, or something that is neither file nor folder; a folder holds no
+        file, or may not be looked into.
     """
     found: dict[Path, Named] = {}
-    for given in paths:
-        for named in _of(str(given)):
-            place = named.path.resolve()
-            if place not in found or (named.explicit and not found[place].explicit):
-                found[place] = named
+    named_paths = [str(given) for given in paths]
+    for given in named_paths:
+        try:
+            for named in _of(given):
+                place = named.path.resolve()
+                if place not in found or (named.explicit and not found[place].explicit):
+                    found[place] = named
+        except OSError as error:
+            where = given if error.filename is None else str(error.filename)
+            raise InputError(f"cannot be looked into ({reason(error)}).", source=where) from None
+    if not found:
+        raise InputError(
+            "holds no file; give result files, or a folder that holds some.",
+            source=", ".join(named_paths[:3]) or None,
+        )
     return tuple(found.values())
 
 
@@ -60,8 +72,13 @@ def _of(given: str) -> Iterator[Named]:
         raise InputError("cannot be read (no such file or directory).", source=given)
 
 
+def _refuse(error: OSError) -> None:
+    # os.walk would leave out what it cannot read without a word
+    raise error
+
+
 def _walk(folder: Path) -> Iterator[Path]:
-    for place, folders, names in os.walk(folder):
+    for place, folders, names in os.walk(folder, onerror=_refuse):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             path = Path(place) / name

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import shutil
 import struct
+import subprocess
+import sys
 import tracemalloc
 from typing import TYPE_CHECKING
 
@@ -268,3 +272,64 @@ def test_a_long_json_list_takes_little_memory(tmp_path: Path) -> None:
     tracemalloc.stop()
     assert found.responses.correct.sum() == 1_500
     assert peak < 6_500_000
+
+
+# What the user says of the files
+
+
+def test_a_folder_without_files_is_named(tmp_path: Path) -> None:
+    (tmp_path / "empty/deep").mkdir(parents=True)
+    error = refused(tmp_path / "empty")
+    is_a_sentence(error, tmp_path / "empty")
+    assert "holds no file" in str(error)
+
+
+@pytest.mark.parametrize("wanted", ["inspect", "lm-eval", "tau-bench", "swebench-pro"])
+def test_a_file_is_not_forced_into_another_format(shared_data: Path, wanted: str) -> None:
+    path = shared_data / "raw/py_irt/minitest.jsonlines"
+    error = refused(path, format=wanted)
+    is_a_sentence(error, path)
+    assert f"is not of the format {wanted} but py-irt (keys subject_id" in str(error)
+
+
+def test_a_folder_without_files_of_the_wanted_format(shared_data: Path) -> None:
+    folder = shared_data / "raw/py_irt"
+    with pytest.raises(InputError, match=r"none of the 1 files is of the format inspect; .*py-irt"):
+        import_results([folder], ImportOptions(format="inspect"))
+
+
+@pytest.mark.parametrize("mark", [",", "\t", ";"])
+def test_a_table_of_unknown_columns_says_how_to_name_them(tmp_path: Path, mark: str) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_text(f"llm{mark}qid{mark}ok\nm{mark}q{mark}1\n", encoding="utf-8")
+    error = refused(path)
+    is_a_sentence(error, path)
+    assert "(its columns: 'llm', 'qid', 'ok')" in str(error)
+    assert "--format rows --columns model=...,item=...,correct=..." in str(error)
+
+
+@pytest.mark.skipif(not shutil.which("setpriv"), reason="no setpriv to give up root's rights")
+@pytest.mark.parametrize("named", ["locked", "locked/a.csv", "locked/*", "file.csv"])
+def test_what_may_not_be_read_is_named(tmp_path: Path, named: str) -> None:
+    locked, file = tmp_path / "locked", tmp_path / "file.csv"
+    locked.mkdir()
+    for path in (locked / "a.csv", file):
+        path.write_text("model,item,correct\nm,a,1\n", encoding="utf-8")
+    (tmp_path / "good.csv").write_text("model,item,correct\nm,b,1\n", encoding="utf-8")
+    locked.chmod(0)
+    file.chmod(0)
+    code = (
+        "import sys; from benchfill import InputError; "
+        "from benchfill.importing import import_results\n"
+        "try: import_results(sys.argv[1:])\n"
+        "except InputError as error: print(error)"
+    )
+    words = [sys.executable, "-c", code, str(tmp_path / named), str(tmp_path / "good.csv")]
+    if os.geteuid() == 0:
+        words = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", *words]
+    said = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    locked.chmod(0o700)
+    place = tmp_path / named.removesuffix("/*")
+    assert said.startswith(f"{place}")
+    assert "permission denied" in said or "matches no file" in said
+    assert said.count("\n") == 1
