@@ -8,13 +8,15 @@ stand evenly on the scale of theta. That is, up to a factor of -1/2, the mean lo
 the difficulty of a new item; doubling the precision where there is little counts as much as
 doubling it where there is plenty.
 
-The criterion is a monotone submodular function of the panel, so that taking the best model again
-and again is never far from the best panel (Nemhauser, Wolsey and Fisher 1978); exchanges of one
-model, until none helps, come after.
+Where there are few panels, all are tried. Else models are taken one after the other, the best each
+time, and then exchanged one for one until that helps no more (Fedorov 1972); all this from several
+first models, since exchanges can end beside the best panel.
 """
 
 from __future__ import annotations
 
+from itertools import combinations
+from math import comb
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PLACES = 201  # points on the scale at which information is looked at
+_FEW_PANELS = 2000
+_STARTS = 6
 _GAIN = 1e-12  # of an exchange; less is rounding
 
 
@@ -69,7 +73,7 @@ def mean_log_information(information: NDArray[np.float64], chosen: list[int]) ->
 
 
 def choose_models(information: NDArray[np.float64], size: int) -> list[int]:
-    """Return the positions of the panel, best first by the order in which they were taken.
+    """Return the positions of the panel, in no particular order.
 
     Parameters
     ----------
@@ -78,10 +82,25 @@ def choose_models(information: NDArray[np.float64], size: int) -> list[int]:
     size
         Number of models, from 1 to J.
     """
-    chosen: list[int] = []
-    for _ in range(size):
-        chosen.append(_best_addition(information, chosen))
-    return _exchange(information, chosen)
+    if comb(len(information), size) <= _FEW_PANELS:
+        return _best_of_all(information, size)
+    firsts = np.linspace(0, len(information) - 1, _STARTS).round().astype(int)
+    starts = [_best_addition(information, []), *np.unique(firsts).tolist()]
+    panels = (_exchange(information, _filled(information, [one], size)) for one in starts)
+    return max(panels, key=lambda panel: mean_log_information(information, panel))
+
+
+def _best_of_all(information: NDArray[np.float64], size: int) -> list[int]:
+    panels = np.array(list(combinations(range(len(information)), size)))
+    values = np.array([np.log(information[panel].sum(0)).mean() for panel in panels])
+    best: list[int] = panels[int(np.argmax(values))].tolist()
+    return best
+
+
+def _filled(information: NDArray[np.float64], chosen: list[int], size: int) -> list[int]:
+    while len(chosen) < size:
+        chosen = [*chosen, _best_addition(information, chosen)]
+    return chosen
 
 
 def _best_addition(information: NDArray[np.float64], chosen: list[int]) -> int:

@@ -24,11 +24,7 @@ if TYPE_CHECKING:
     from .pictures import Picture
 
 NAMES_FILE = "models.txt"
-NEMHAUSER = (
-    "Nemhauser, G. L., Wolsey, L. A. and Fisher, M. L. (1978). An analysis of approximations for "
-    "maximizing submodular set functions - I. Mathematical Programming, 14, 265-294. "
-    "doi:10.1007/BF01588971."
-)
+FEDOROV = "Fedorov, V. V. (1972). Theory of Optimal Experiments. Academic Press."
 _OVER = {"range": "the range of the items' difficulties", "gaps": "the gaps"}
 
 
@@ -52,12 +48,12 @@ def panel_methods(envelope: Mapping[str, Any], suggestion: PanelSuggestion) -> M
     sentences = [
         f"{len(one.chosen):,} of {one.models:,} models were chosen so that the mean log Fisher "
         f"information about an item's difficulty, evenly over {_OVER[one.over]} on the scale of "
-        "ability, is largest (greedy choice, then exchanges). For panels of several sizes the "
-        "difficulties were fitted again with the models of the panel alone and compared with those "
-        "from all models by Spearman's and Pearson's correlation, for the chosen panels and for "
+        "ability, is largest (greedy choice from several first models, then exchanges; where there "
+        "are few panels, all were tried). For panels of several sizes the difficulties were fitted "
+        "again with the models of the panel alone and compared with those from all models by Spearman's and Pearson's correlation, for the chosen panels and for "
         f"{RANDOM_PANELS} random ones of each size."
     ]
-    return fitted_methods(envelope, (one,), sentences, [NEMHAUSER])
+    return fitted_methods(envelope, (one,), sentences, [FEDOROV])
 
 
 def _lead(one: PanelSuggestion) -> tuple[str, ...]:
