@@ -2,8 +2,8 @@
 
 Two protocols [1]_. *Hidden option*: of a multiple-choice item one wrong option is hidden, the
 others and the right one are shown, and the model is asked for it. *Hidden keyword*: one telling
-word of the question is hidden, and the model is asked for it. A model that hits these more often on a benchmark
-than on items that are known to be new has probably seen the benchmark.
+word of the question is hidden, and the model is asked for it. A model that hits these more often on
+a benchmark than on items that are known to be new has probably seen the benchmark.
 
 Where the paper lets other models choose the keyword, we take the word that is rarest over the items
 at hand, longest first among equals: no further model, and the same choice on every machine.

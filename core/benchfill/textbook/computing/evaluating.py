@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import sympy
 
 from . import functions
-from .grammar import MAX_DIGITS, ExpressionError, parse, parse_equation
+from .grammar import ExpressionError, parse, parse_equation
 from .operators import binary, compare, truth
 
 if TYPE_CHECKING:
@@ -60,10 +60,8 @@ def solutions(text: str, unknown: str, names: Mapping[str, Value]) -> list[Value
     """
     left, right = parse_equation(text)
     inside = dict(names) | {unknown: sympy.Symbol(unknown, real=True)}
-    sides = value_of(left, inside), value_of(right, inside)
-    if not all(isinstance(side, sympy.Expr) for side in sides):
-        raise ExpressionError("is no equation of numbers")
-    found = sympy.solveset(sides[0] - sides[1], inside[unknown], sympy.S.Reals)
+    gap = functions.number(value_of(left, inside)) - functions.number(value_of(right, inside))
+    found = sympy.solveset(gap, inside[unknown], sympy.S.Reals)
     if found is sympy.S.EmptySet:
         return []
     if not isinstance(found, sympy.FiniteSet):
@@ -152,13 +150,3 @@ class _Walk:
             whole = [None if one is None else functions.whole(self.value(one)) for one in bounds]
             return value[slice(*whole)]
         return value[functions.whole(self.value(index))]
-
-
-def digits_of(value: sympy.Basic) -> int:
-    """Return how many digits an exact number has, roughly; 0 for what is no number."""
-    if isinstance(value, sympy.Rational):
-        return (value.p.bit_length() + value.q.bit_length()) * 3 // 10
-    return 0
-
-
-__all__ = ["MAX_DIGITS", "Value", "digits_of", "evaluate", "solutions", "value_of"]

@@ -126,7 +126,7 @@ def _of_list(name: str, arguments: list[Value]) -> Value:
 
 def _sorted(values: list[Value]) -> list[Value]:
     if all(isinstance(one, str) for one in values):
-        return sorted(values)  # type: ignore[type-var]
+        return sorted(values)
     exact = [number(one) for one in values]
     if not all(one.is_real for one in exact):
         raise ExpressionError("puts values in order that have none")

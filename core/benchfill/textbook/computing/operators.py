@@ -113,7 +113,7 @@ def truth(value: Value) -> bool:
     if isinstance(value, sympy.Basic):
         if not value.is_number:
             raise ExpressionError("asks whether a symbol without a value is true")
-        return value != 0
+        return bool(value != 0)
     return bool(value)
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from .block import Block, Lines, Parsed, Place
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from bs4 import BeautifulSoup, Tag
 
     from ..chapter import Why
@@ -45,7 +47,7 @@ def read_html(text: str) -> Parsed:
     counted = Lines(text)
     title = soup.title.get_text(" ", strip=True) if soup.title is not None else None
     taken = _take_out(soup, counted)
-    found = [block for tag in soup.find_all(True) if (block := _block(tag, counted)) is not None]
+    found = [block for tag in _outermost(soup) if (block := _block(tag, counted)) is not None]
     order = sorted([*taken, *found], key=lambda one: one.place.char_start or 0)
     return Parsed(order, title or None)
 
@@ -59,19 +61,23 @@ def _take_out(soup: BeautifulSoup, counted: Lines) -> list[Block]:
         parent = comment.parent
         place = _place(parent, counted) if parent is not None else Place(1, 1, 0)
         if not isinstance(comment, Doctype | Declaration) and comment.strip():
-            taken.append(Block("text", str(comment), place, why="hidden text", what="a comment"))
+            taken.append(Block("text", str(comment), place, why="hidden text"))
         comment.extract()
-    main = soup.find("main") or soup.find(attrs={"role": "main"})
+    main = soup.select_one("main, [role=main]")
+    around = set() if main is None else {id(one) for one in main.parents}
+    inside: set[int] = set()
     for tag in soup.find_all(True):
         if tag.decomposed:
             continue
         why = _why(tag)
-        if why is None and main is not None and _outside(tag, main):
+        if main is not None and (tag is main or id(tag.parent) in inside):
+            inside.add(id(tag))
+        elif main is not None and why is None and id(tag) not in around:
             why = "navigation"
         if why is not None:
             said = " ".join(tag.get_text(" ", strip=True).split())
             if said:
-                what = f"<{tag.name}>"
+                what = "" if why == "hidden text" else f"<{tag.name}>"
                 taken.append(Block("text", said, _place(tag, counted), why=why, what=what))
             tag.decompose()
     return taken
@@ -101,16 +107,18 @@ def _strings(value: object) -> list[str]:
     return [str(one) for one in value] if isinstance(value, list) else []
 
 
-def _outside(tag: Tag, main: Tag) -> bool:
-    if tag is main or tag.name in {"html", "body", "head"}:
-        return False
-    parents = list(tag.parents)
-    return not any(one is main for one in parents) and not any(one is tag for one in main.parents)
+def _outermost(soup: BeautifulSoup) -> Iterator[Tag]:
+    """Yield the tags that stand in no block, in their order."""
+    inside: set[int] = set()
+    for tag in soup.find_all(True):
+        parent = tag.parent
+        if parent is not None and (id(parent) in inside or parent.name in _BLOCKS):
+            inside.add(id(tag))
+        else:
+            yield tag
 
 
 def _block(tag: Tag, counted: Lines) -> Block | None:
-    if tag.decomposed or tag.find_parent(list(_BLOCKS)) is not None:
-        return None
     if tag.name in _BLOCKS:
         kind, text, level = _content(tag)
     elif tag.name in _LOOSE and not tag.find(list(_BLOCKS | _LOOSE)):

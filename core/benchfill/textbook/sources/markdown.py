@@ -69,8 +69,7 @@ def read_markdown(text: str) -> Parsed:
         if content.strip() or why is not None:
             parsed.blocks.append(Block(kind, content, place, level, why, what))
         parsed.blocks += [
-            Block("text", comment, place, why="hidden text", what="a comment")
-            for comment in _comments(inside)
+            Block("text", comment, place, why="hidden text") for comment in _comments(inside)
         ]
     return parsed
 

@@ -61,7 +61,7 @@ def _open(content: bytes, source: str) -> PdfReader:
     from pypdf import PdfReader  # noqa: PLC0415 - an extra
 
     reader = PdfReader(io.BytesIO(content), strict=False)
-    if reader.is_encrypted and not reader.decrypt(""):
+    if reader.is_encrypted and not _opens(reader):
         raise InputError("is encrypted; give a copy without a password.", source=source)
     if len(reader.pages) > MAX_PAGES:
         raise InputError(
@@ -69,6 +69,16 @@ def _open(content: bytes, source: str) -> PdfReader:
             source=source,
         )
     return reader
+
+
+def _opens(reader: PdfReader) -> bool:
+    """Whether a file that only forbids editing opens without a password."""
+    from pypdf.errors import DependencyError  # noqa: PLC0415 - an extra
+
+    try:
+        return bool(reader.decrypt(""))
+    except (DependencyError, NotImplementedError):  # AES without a library for it
+        return False
 
 
 def _bookmarks(reader: PdfReader) -> dict[int, list[tuple[int, str]]]:
