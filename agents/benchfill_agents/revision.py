@@ -75,7 +75,7 @@ class RevisionTeam:
         self._written: dict[str, Child] = {}
         self._validation: Validation | None = None
         self._round: CalibrationRound | None = None
-        self._reviser = LLMReviser(parts.model_client)
+        self._reviser = LLMReviser(parts.model_client, parts.scoring)
 
     @property
     def prompts(self) -> dict[str, str]:

@@ -27,6 +27,12 @@ class Instructions(Domain):
     name: ClassVar[ItemDomain] = "instructions"
     uses: ClassVar[tuple[str, ...]] = (IDS, ARGUMENTS_OF)
 
+    @property
+    def rewriting_values(self) -> dict[str, str]:
+        """See `Domain.rewriting_values`: the checkers and their arguments."""
+        known = (f"{name} ({', '.join(sorted(ARGUMENTS[name])) or 'none'})" for name in CHECKERS)
+        return {"checkers": "; ".join(known)}
+
     def problem(self, item: Item) -> str | None:
         """See `Domain.problem`: checkers and their arguments are known."""
         try:

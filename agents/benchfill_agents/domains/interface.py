@@ -41,6 +41,11 @@ class Domain(ABC):
         """Name of the rules that a Rewriter is given for items of this domain."""
         return f"rewrite_{self.name}"
 
+    @property
+    def rewriting_values(self) -> dict[str, str]:
+        """Values of that template."""
+        return {}
+
     def asked(self, item: Item, style: Style) -> str:  # noqa: ARG002 - others need it
         """Return what a model is shown of an item."""
         return item.question

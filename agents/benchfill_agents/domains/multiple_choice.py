@@ -19,7 +19,7 @@ LETTERS = string.ascii_uppercase
 _MAX_REPLY = 20_000
 _BOXED = re.compile(r"\\boxed\s*\{\s*(?:\\text\s*\{)?(?P<text>[^{}]{1,400})\}")
 _MARKED = re.compile(
-    r"\b(?:answer|option|choice)\b(?:\s+\w+){0,3}?\s*(?:is|was|=|:)+[ \t*]*(?P<text>[^\n]+)",
+    r"\banswer\b(?:\s+\w+){0,3}?\s*(?:is|was|=|:)+[ \t*]*(?P<text>[^\n]+)",
     re.IGNORECASE,
 )
 # "B", "(B)", "b.", "**B)** because ...": a letter by itself, before anything else
@@ -27,9 +27,10 @@ _LEADING = re.compile(
     r"[\s(\[*]*(?P<letter>[A-Za-z])(?P<end>[)\]*]+|\s*(?:[.:,;\n]|[-–—]\s|$)"
     r"|\s+(?:because|since|as|which)\b)"
 )
+_ANOTHER = re.compile(r"\s*(?:or|and|/|,)\s*[(\[*]*[A-Z]\b")
 _BARE_CAPITAL = re.compile(r"[\s(\[*]*(?P<letter>[B-HJ-Z])(?![\w'])")
 # in the middle of words only "(B)", "**B**" and "option B" are surely no word
-_WITHIN = re.compile(r"[(\[*](?P<one>[A-Z])[)\]*]|\b(?:[Oo]ption|[Cc]hoice)\s+(?P<two>[A-Z])\b")
+_WITHIN = re.compile(r"[(\[*](?P<one>[A-Z])[)\]*]|\b(?:[Oo]ption|[Cc]hoice)[\s:]+(?P<two>[A-Z])\b")
 
 
 class MultipleChoice(Domain):
@@ -112,7 +113,7 @@ def _option(said: str, item: Item) -> int | None:
     if normal in options:
         return options.index(normal)
     leading = _LEADING.match(said.strip()) or _BARE_CAPITAL.match(said.strip())
-    if leading is not None:
+    if leading is not None and _ANOTHER.match(said.strip(), leading.end()) is None:
         return _place(leading["letter"], item)
     named = {
         k

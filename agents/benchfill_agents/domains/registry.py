@@ -37,6 +37,15 @@ def domain_check(item: Item, scoring: ItemDomain) -> str | None:
     return domain_of(item, scoring).check(item)
 
 
+def details_of(item: Item) -> tuple[str, ...]:
+    """Return lines that a Rewriter is shown of an item beside question, choices and answer.
+
+    Of an item that names no domain, what its metadata hold for any.
+    """
+    domains = [DOMAINS[item.domain]] if item.domain else DOMAINS.values()
+    return tuple(line for domain in domains for line in domain.details(item))
+
+
 def first_problem(items: Iterable[Item], scoring: ItemDomain) -> tuple[Item, str] | None:
     """Return the first item that cannot be scored, and why; None when all can.
 

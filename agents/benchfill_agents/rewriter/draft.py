@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -49,8 +49,12 @@ class Draft(BaseModel):
         }
         return next((problem for problem, found in checks.items() if found), None)
 
-    def child(self, parent_id: str, target_z: float) -> Child:
-        """Return the item that it is, with what was said of it."""
+    def metadata(self) -> dict[str, Any]:
+        """Return what its domain scores it by, beside the answer."""
+        return {}
+
+    def child(self, parent_id: str, target_z: float, parent: Item) -> Child:
+        """Return the item that it is, of its parent's domain, with what was said of it."""
         question = self.question.strip()
         answer = self.answer if self.choices else self.answer.strip()
         return Child(
@@ -59,6 +63,8 @@ class Draft(BaseModel):
                 question=question,
                 answer=answer,
                 choices=tuple(self.choices),
+                metadata=self.metadata(),
+                domain=parent.domain,
             ),
             parent_id=parent_id,
             target_z=target_z,

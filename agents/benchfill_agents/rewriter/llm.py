@@ -12,12 +12,14 @@ from autogen_core.models import (
     SystemMessage,
     UserMessage,
 )
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from benchfill_prompts import load
 
+from ..domains import DOMAINS, domain_of
 from ..structured import describe, parse_structured
 from .child import Child, RewriteTask, Shortfall
+from .domain_draft import Drafts, replies, rules_of
 from .draft import MAX_QUESTION, Draft, content_of, text_of, unusable
 from .task_text import task_text
 
@@ -27,16 +29,12 @@ if TYPE_CHECKING:
     import numpy as np
     from autogen_core.models import CreateResult
 
+    from ..pool.config import Scoring
+
 PROMPTS = ("rewrite", "rewrite_task", "rewrite_again")
 _TRIES = 2
 
 _logger = logging.getLogger(__name__)
-
-
-class _Drafts(BaseModel):
-    """The model's whole reply."""
-
-    children: list[Draft]
 
 
 def log_shortfall(shortfall: Shortfall) -> None:
@@ -62,27 +60,33 @@ class LLMRewriter:
         client: ChatCompletionClient,
         *,
         on_shortfall: Callable[[Shortfall], None] = log_shortfall,
+        scoring: Scoring = "exact",
     ) -> None:
         self._client = client
         self._on_shortfall = on_shortfall
+        self._scoring: Scoring = scoring
         self._rules, self._task, self._again = (load(name) for name in PROMPTS)
 
     @property
     def prompts(self) -> dict[str, str]:
         """SHA-256 of each template that is used, by name; it belongs into results."""
-        return {prompt.name: prompt.sha256 for prompt in (self._rules, self._task, self._again)}
+        of_domain = load(DOMAINS[self._scoring].rewriting_prompt)
+        used = (self._rules, self._task, self._again, of_domain)
+        return {prompt.name: prompt.sha256 for prompt in used}
 
     async def rewrite(self, task: RewriteTask, rng: np.random.Generator) -> tuple[Child, ...]:
         """See `Rewriter.rewrite`."""
+        domain = domain_of(task.parent.item, self._scoring)
+        reply = replies(domain.name)
         messages: list[LLMMessage] = [
-            SystemMessage(content=self._rules.render()),
+            SystemMessage(content=f"{self._rules.render()}\n\n{rules_of(domain)}"),
             UserMessage(content=self._task.render(**task_text(task)), source="benchfill"),
         ]
-        collected = _Collected(task)
+        collected = _Collected(task, reply)
         for number in range(_TRIES):
             result = await self._client.create(
                 messages,
-                json_output=_Drafts,
+                json_output=reply,
                 extra_create_args={"seed": int(rng.integers(2**31))},
             )
             collected.take(result)
@@ -109,11 +113,12 @@ class LLMRewriter:
 class _Collected:
     """The children that can be used so far, and why others cannot."""
 
-    def __init__(self, task: RewriteTask) -> None:
+    def __init__(self, task: RewriteTask, reply: type[Drafts]) -> None:
         self.children: list[Child] = []
         self.reasons: list[str] = []
         self.latest = ""
         self._task = task
+        self._reply = reply
         near = (task.parent, *task.references_below, *task.references_above)
         self._taken = {content_of(entry.item.question, entry.item.choices) for entry in near}
         self._taken |= {content_of(child.question) for child in task.rejected}
@@ -140,7 +145,7 @@ class _Collected:
 
     def _drafts(self, result: CreateResult, problems: list[str]) -> list[Draft]:
         try:
-            return parse_structured(text_of(result), _Drafts).children
+            return list(parse_structured(text_of(result), self._reply).children)
         except ValidationError as error:
             problems.append(unusable(result, describe(error)))
             return []
@@ -156,4 +161,5 @@ class _Collected:
 
     def _keep(self, draft: Draft) -> None:
         self._taken.add(content_of(draft.question.strip(), draft.choices))
-        self.children.append(draft.child(self._task.parent.item.id, self._task.target_z))
+        parent = self._task.parent.item
+        self.children.append(draft.child(parent.id, self._task.target_z, parent))

@@ -16,13 +16,16 @@ from pydantic import ValidationError
 from benchfill.errors import BenchFillError
 from benchfill_prompts import load, quote_untrusted
 
+from ..domains import domain_of
 from ..structured import describe, parse_structured
+from .domain_draft import DRAFTS, rules_of
 from .draft import MAX_QUESTION, Draft, content_of, text_of, unusable
 from .task_text import difficulty, item_text, references_text, rejections_text
 
 if TYPE_CHECKING:
     from autogen_core.models import CreateResult
 
+    from ..pool.config import Scoring
     from .child import Child, RevisionTask
 
 PROMPTS = ("revise", "revise_task", "revise_again")
@@ -37,8 +40,9 @@ class NotRevisedError(BenchFillError):
 class LLMReviser:
     """Writes revisions with a chat model. A reply that cannot be used is sent back once."""
 
-    def __init__(self, client: ChatCompletionClient) -> None:
+    def __init__(self, client: ChatCompletionClient, scoring: Scoring = "exact") -> None:
         self._client = client
+        self._scoring: Scoring = scoring
         self._rules, self._task, self._again = (load(name) for name in PROMPTS)
 
     @property
@@ -56,18 +60,20 @@ class LLMReviser:
         ProviderError
             The model could not be reached.
         """
+        domain = domain_of(task.item, self._scoring)
+        form = DRAFTS.get(domain.name, Draft)
         messages: list[LLMMessage] = [
-            SystemMessage(content=self._rules.render()),
+            SystemMessage(content=f"{self._rules.render()}\n\n{rules_of(domain)}"),
             UserMessage(content=self._task.render(**_text(task)), source="benchfill"),
         ]
         problem = ""
         for number in range(_TRIES):
             result = await self._client.create(
-                messages, json_output=Draft, extra_create_args={"seed": (seed + number) % 2**31}
+                messages, json_output=form, extra_create_args={"seed": (seed + number) % 2**31}
             )
-            draft, problem = _usable(task, result)
+            draft, problem = _usable(task, result, form)
             if draft is not None:
-                return draft.child(task.parent_id, task.target_z)
+                return draft.child(task.parent_id, task.target_z, task.item)
             again = self._again.render(problem=problem)
             messages += [
                 AssistantMessage(content=text_of(result)[:MAX_QUESTION], source="rewriter"),
@@ -76,15 +82,17 @@ class LLMReviser:
         raise NotRevisedError(f"no revision could be written, in {_TRIES} tries. {problem}")
 
 
-def _usable(task: RevisionTask, result: CreateResult) -> tuple[Draft | None, str]:
+def _usable(
+    task: RevisionTask, result: CreateResult, form: type[Draft]
+) -> tuple[Draft | None, str]:
     """Return the revision of a reply, or None and why it cannot be used."""
     try:
-        draft = parse_structured(text_of(result), Draft)
+        draft = parse_structured(text_of(result), form)
     except ValidationError as error:
         return None, unusable(result, describe(error))
     if _content(draft.question, draft.choices, draft.answer) == _content(
         task.item.question, task.item.choices, task.item.answer
-    ):
+    ) and draft.metadata() in ({}, task.item.metadata):
         return None, "The revision changes nothing."
     problem = draft.problem(choices=len(task.item.choices), repeats=lambda one: _repeats(task, one))
     return (draft, "") if problem is None else (None, f"The revision {problem}.")

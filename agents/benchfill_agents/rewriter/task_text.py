@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from benchfill_prompts import quote_untrusted
 
+from ..domains import details_of
+
 if TYPE_CHECKING:
     from benchfill.items import Item
 
@@ -37,7 +39,8 @@ def task_text(task: RewriteTask) -> dict[str, str | int]:
 def item_text(item: Item) -> str:
     """Write an item down. It is untrusted: it goes behind a fence."""
     choices = ["Choices:", *(f"- {choice}" for choice in item.choices)] if item.choices else []
-    return "\n".join([f"Question: {item.question}", *choices, f"Answer: {item.answer}"])
+    known = [f"Question: {item.question}", *choices, f"Answer: {item.answer}"]
+    return "\n".join([*known, *details_of(item)])
 
 
 def references_text(entries: tuple[MemoryEntry, ...], kind: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from benchfill.errors import InputError
 
+from ..domains import domain_check
 from ..pool.scoring import parse_number
 from ..templates import answer, permitted, render
 
@@ -35,9 +36,9 @@ def form_checks(scoring: Scoring) -> tuple[tuple[str, Check], ...]:
     )
 
 
-def domain_checks() -> tuple[tuple[str, Check], ...]:
+def domain_checks(scoring: Scoring) -> tuple[tuple[str, Check], ...]:
     """Return the checks of an item's domain, which may take seconds; they run in a thread."""
-    return ()
+    return (("domain", lambda item: domain_check(item, scoring)),)
 
 
 def normalised(text: str) -> str:
@@ -57,7 +58,7 @@ def _schema(item: Item) -> str | None:
 
 
 def _answer_parses(item: Item, scoring: Scoring) -> str | None:
-    if scoring == "numeric" and parse_number(item.answer) is None:
+    if (item.domain or scoring) == "numeric" and parse_number(item.answer) is None:
         return f"The answer {item.answer[:80]!r} is not a number."
     return None
 

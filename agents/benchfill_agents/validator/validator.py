@@ -40,7 +40,7 @@ class Validator:
         duplicates: NearDuplicates | None = None,
         judge: Judge | None = None,
     ) -> None:
-        self._form, self._domain = form_checks(scoring), domain_checks()
+        self._form, self._domain = form_checks(scoring), domain_checks(scoring)
         self._duplicates, self._judge = duplicates, judge
 
     @property

@@ -256,5 +256,5 @@ async def test_provider_error_comes_through(scripted_server: ScriptedServer) -> 
 
 def test_names_its_prompts(scripted_server: ScriptedServer) -> None:
     prompts = _rewriter(scripted_server).prompts
-    assert set(prompts) == {"rewrite", "rewrite_task", "rewrite_again"}
+    assert set(prompts) == {"rewrite", "rewrite_exact", "rewrite_task", "rewrite_again"}
     assert all(len(digest) == 64 for digest in prompts.values())

@@ -59,7 +59,7 @@ async def test_a_revision_descends_from_the_parent(scripted_server: ScriptedServ
     assert (child.what_changed, child.rationale) == ("two digits", "as asked")
     assert child.item.id.startswith("p1~")
     rules, task = _said(scripted_server)
-    assert rules == load("revise").text
+    assert rules == f"{load('revise').text}\n\n{load('rewrite_exact').text}"
     for said in ("Target difficulty: 5.98", "measured difficulty 5.70", "difficulty 4.00"):
         assert said in task
     assert quote_untrusted("Use two digits.") in task
