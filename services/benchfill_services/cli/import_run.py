@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from benchfill.errors import InputError
+from benchfill.errors import InputError, InterruptedRunError
 from benchfill.formats.delimited import responses_csv
 from benchfill.importing import Imported, ImportOptions, import_results
 from benchfill.importing.matching import read_aliases
@@ -61,8 +61,13 @@ def run_import(request: ImportRequest, output: CommandOutput) -> None:
     _refuse_overwriting(request.out)
     aliases = {} if request.alias is None else read_aliases(request.alias)
     options = ImportOptions(**request.settings, aliases=aliases)
-    with working("reading results"):
-        found = import_results(request.paths, options)
+    try:
+        with working("reading results"):
+            found = import_results(request.paths, options)
+    except KeyboardInterrupt:
+        raise InterruptedRunError(
+            "interrupted; nothing was written, and the same command begins anew."
+        ) from None
     output.inputs |= {one.file: one.sha256 for one in found.report.files}
     output.result = found.report.model_dump(mode="json")
     write_folder(request.out, _files(found, output))

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import json
+import signal
+from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from typer.testing import CliRunner
 
-from benchfill import read_items, read_responses
+from benchfill import entry_points, read_items, read_responses
+from benchfill.importing import registry
+from benchfill.importing.interface import Reading, Recognised, Response, ResultFormat
 from benchfill_services.cli import app
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from click.testing import Result
+
+    from benchfill.importing.interface import ItemText
+    from benchfill.importing.source import InputFile
 
 ROWS = [
     {"model": "m", "item": "a", "correct": 1, "question": "1+1?", "answer": "2"},
@@ -152,3 +160,32 @@ def test_hostile_text_is_shown_and_not_obeyed(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "\x1b[2J" not in result.stdout
     assert "\u202e" not in result.stdout
+
+
+class _Endless(ResultFormat):
+    """A file that takes so long that its reader presses Ctrl-C."""
+
+    name = "endless"
+    title = recognised_by = "a file named endless"
+
+    def recognise(self, file: InputFile) -> Recognised | None:
+        return Recognised("its name") if file.path.stem == "endless" else None
+
+    def read(self, file: InputFile, reading: Reading) -> Iterator[Response | ItemText]:
+        yield Response("m", "a", 1.0)
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint("endless", f"{__name__}:FORMAT", registry.GROUP)
+    monkeypatch.setattr(EntryPoint, "load", lambda _: _Endless())
+    monkeypatch.setattr(entry_points, "entry_points", lambda group: [point])
+    registry.all_formats.cache_clear()
+    (tmp_path / "endless.txt").write_text("on and on", encoding="utf-8")
+    result = here("endless.txt", "--out", "imported")
+    registry.all_formats.cache_clear()
+    assert result.exit_code == 130
+    assert result.stderr.strip() == (
+        "Interrupted: interrupted; nothing was written, and the same command begins anew."
+    )
+    assert not (tmp_path / "imported").exists()
