@@ -50,7 +50,8 @@ def panel_methods(envelope: Mapping[str, Any], suggestion: PanelSuggestion) -> M
         f"information about an item's difficulty, evenly over {_OVER[one.over]} on the scale of "
         "ability, is largest (greedy choice from several first models, then exchanges; where there "
         "are few panels, all were tried). For panels of several sizes the difficulties were fitted "
-        "again with the models of the panel alone and compared with those from all models by Spearman's and Pearson's correlation, for the chosen panels and for "
+        "again with the models of the panel alone and compared with those from all models by "
+        "Spearman's and Pearson's correlation, for the chosen panels and for "
         f"{RANDOM_PANELS} random ones of each size."
     ]
     return fitted_methods(envelope, (one,), sentences, [FEDOROV])
