@@ -82,6 +82,9 @@ STAGES = (
 )
 
 
+STAGES_OF_REPAIR = ("self_contained", "integrity", "concise", "source_references", "sound")
+
+
 def stage_of(request: Request) -> str:
     """Name the stage that a request belongs to, by its rules."""
     rules = request.body["messages"][0]["content"]
@@ -95,6 +98,8 @@ class World:
     plans: dict[str, tuple[Callable[[], ItemCase], ...]]
     obeys: bool = False
     """Whether the Designer does what a chapter tells it to do."""
+    everywhere: bool = False
+    """Whether it still does so when the chapter is out of its sight."""
 
     def __post_init__(self) -> None:
         self.given: dict[str, Callable[[], ItemCase]] = {}
@@ -139,11 +144,11 @@ class World:
         one = _item_of_graph(request)
         question = one.question.model_dump(mode="json")
         if one.name == "sum of a stepped slice":
-            stem = question["stem"].replace(GIVEN, "").replace(", which number is stored", ";")
-            stem = stem.replace("; in `answer`?", f".{STORY}{GRAMMAR}")
-            question["stem"] = SOURCE + stem
+            stem = question["stem"].replace(GIVEN, "")
+            asked = "which number is stored in `answer`?"
+            question["stem"] = SOURCE + stem.replace(asked, f"is what runs.{STORY}{GRAMMAR}")
             question["distractors"][3]["error"]["description"] = VAGUE
-        if self.obeys and INJECTION.casefold() in _everything(request).casefold():
+        if self.obeys and (self.everywhere or INJECTION in _everything(request)):
             first = question["distractors"][0]["text"]
             question["distractors"][0]["text"] = question["answer"]
             question["answer"] = first
@@ -217,7 +222,7 @@ class World:
         return json.dumps(reply | {"one_right": not problems})
 
     def _solve(self, request: Request) -> str:
-        right = _item_of_text(request.prompt).question.answer
+        right = item_of_text(request.prompt).question.answer
         lines = dict(re.findall(r"^([A-E])\. (.+)$", request.prompt, re.MULTILINE))
         chosen = next((letter for letter, text in lines.items() if text == right), "E")
         unclear = "filenames[2:11:4]" in request.prompt and EXACT not in request.prompt
@@ -310,9 +315,8 @@ def _everything(request: Request) -> str:
 def _fenced(request: Request, title: str) -> dict[str, Any]:
     """Return the JSON that stands behind the fence under a title."""
     first = request.body["messages"][1]["content"]
-    found = re.search(
-        rf"^{re.escape(title)}\n<untrusted-(\w+)>\n(.*?)\n</untrusted-\1>", first, re.M | re.S
-    )
+    fence = rf"(?ms)^{re.escape(title)}\n<untrusted-(\w+)>\n(.*?)\n</untrusted-\1>"
+    found = re.search(fence, first)
     assert found, title
     content: dict[str, Any] = json.loads(found[2].replace("&lt;", "<"))
     return content
@@ -326,7 +330,7 @@ def _item_of_graph(request: Request) -> ItemCase:
     )  # fmt: skip
 
 
-def _item_of_text(text: str) -> ItemCase:
+def item_of_text(text: str) -> ItemCase:
     return next(make() for mark, make in MARKS.items() if mark in text)
 
 

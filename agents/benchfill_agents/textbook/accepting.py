@@ -57,7 +57,7 @@ def item_of(  # noqa: PLR0913, PLR0917 - what its metadata are made of
     """Return the benchmark item, with where it comes from in its metadata."""
     content = "\n".join((arranged.stem, *arranged.options, arranged.key))
     digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:10]
-    return arranged.item(
+    item = arranged.item(
         f"{competency.id}-{digest}",
         {
             "subject": competency.name,
@@ -73,3 +73,4 @@ def item_of(  # noqa: PLR0913, PLR0917 - what its metadata are made of
             "generated_by": "benchfill generate",
         },
     )
+    return item.model_copy(update={"domain": "multiple_choice"})

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
-    from benchfill.items import Item
+    from benchfill.textbook.question import Question
 
     from ..embeddings import Embedder
 
@@ -30,7 +32,7 @@ class Duplicate:
 class Duplicates:
     """The items so far, the first of each kind. Blocks while it embeds.
 
-    Without an embedder only items of the same words count as duplicates.
+    Without an embedder only a stem of the same words is a duplicate.
     """
 
     def __init__(self, embedder: Embedder | None = None) -> None:
@@ -49,32 +51,38 @@ class Duplicates:
             "the same in other words are not found"
         )
 
-    def find(self, item: Item) -> Duplicate | None:
-        """Return the first item that an item repeats, or None."""
-        same = self._words.get(_words(item))
+    def find(self, stem: str, text: str) -> Duplicate | None:
+        """Return the first item that a question repeats, or None; `text` is what is embedded."""
+        same = self._words.get(_words(stem))
         if same is not None:
             return Duplicate(same, None)
         if self._embedder is None or not self._vectors:
             return None
-        cosines = np.stack(self._vectors) @ self._embedder.embed([text_of(item)])[0]
+        cosines = np.stack(self._vectors) @ self._embedder.embed([text])[0]
         nearest = int(np.argmax(cosines))
         if cosines[nearest] < SAME:
             return None
         return Duplicate(self._ids[nearest], float(cosines[nearest]))
 
-    def add(self, item: Item) -> None:
+    def add(self, item_id: str, stem: str, text: str) -> None:
         """Take an accepted item in."""
-        self._words.setdefault(_words(item), item.id)
+        self._words.setdefault(_words(stem), item_id)
         if self._embedder is not None:
-            self._ids.append(item.id)
-            self._vectors.append(self._embedder.embed([text_of(item)])[0])
+            self._ids.append(item_id)
+            self._vectors.append(self._embedder.embed([text])[0])
 
 
-def text_of(item: Item) -> str:
-    """Return what is compared: stem, options and the right one, whatever their shuffle."""
-    return "\n".join((item.question, *sorted(item.choices), item.answer))
+def text_of(stem: str, options: Iterable[str], answer: str) -> str:
+    """Return what is embedded: stem, options and the right one, whatever their shuffle."""
+    return "\n".join((stem, *sorted(options), answer))
 
 
-def _words(item: Item) -> str:
+def question_text(question: Question) -> str:
+    """Return what is embedded of a question: all five texts, so that no shuffle matters."""
+    texts = (question.answer, *(one.text for one in question.distractors))
+    return text_of(question.stem, texts, question.answer)
+
+
+def _words(stem: str) -> str:
     # signs stay: in code and formulas they are what differs
-    return " ".join(unicodedata.normalize("NFKC", text_of(item)).casefold().split())
+    return " ".join(unicodedata.normalize("NFKC", stem).casefold().split())

@@ -23,9 +23,10 @@ from .aim import GapResult
 from .calls import NotWrittenError, Spent, added
 from .candidate import Candidate, Trail, Verdicts
 from .chapters import knowledge_of
+from .duplicates import question_text
 from .item_team import ItemTeam
 from .material import ItemTask
-from .messages import ItemAssignment
+from .messages import ItemAssignment, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -241,8 +242,11 @@ class Generation:
         failed = candidate.outcome == "failed"
         self._failed_in_a_row = self._failed_in_a_row + 1 if failed else 0
         self._last_failure = " ".join(candidate.why) if failed else ""
-        if candidate.outcome == "accepted" and candidate.item is not None:
-            await asyncio.to_thread(self._parts.duplicates.add, candidate.item)
+        question, item = candidate.question, candidate.item
+        if candidate.outcome == "accepted" and item is not None and question is not None:
+            await asyncio.to_thread(
+                self._parts.duplicates.add, item.id, question.stem, question_text(question)
+            )
         if self._on_candidate is not None:
             await self._on_candidate(candidate)
 
@@ -298,11 +302,12 @@ class Generation:
                 place,
                 {
                     "author": message.source,
-                    "kind": type(said).__name__.lower(),
+                    "kind": kind_of(said),
                     "round": said.round + 1,
                     "at": at,
                     "text": said.summary(),
-                    "content": said.model_dump(mode="json"),
+                    # without what it took: who reviews must not learn the models' names
+                    "content": said.model_dump(mode="json", exclude={"spent"}),
                 },
                 key=step,
             )
@@ -334,9 +339,12 @@ class Generation:
                     draft.arranged, base["cell"], competency, nodes, spans, self._parts.attribution
                 ),
             }
-        if not trail.solved:
+        if draft is None or not trail.solved:
             return Candidate(**base, outcome="dropped", why=trail.why_not)
-        twin = await asyncio.to_thread(self._parts.duplicates.find, base["item"])
+        question = draft.question
+        twin = await asyncio.to_thread(
+            self._parts.duplicates.find, question.stem, question_text(question)
+        )
         if twin is not None:
             return Candidate(
                 **base,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -148,6 +149,11 @@ KINDS: tuple[type[BaseModel], ...] = (
     BlindAnswer,
     GaveUp,
 )
+
+
+def kind_of(said: BaseModel) -> str:
+    """Return what a transcript calls a message, as final_verdict."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(said).__name__).lower()
 
 
 def diagnosis_of(said: FinalVerdict | BlindAnswer) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from benchfill.errors import InputError
 from ..report.folder import write_folder
 from ..report.result import print_result
 from ..review.agreement import review_agreement
+from ..review.case import GAP
 from ..review.rules import NewVerdict, ReviewRefusedError
 from ..review.transcript import as_jsonl, as_markdown, transcript_of
 from .review_desk import at_desk, short_ids
@@ -34,7 +35,7 @@ NO_AGENT = (
     "No agent is asked from the command line: your request stands as a verdict. Where a service "
     "runs, the page and REST have it rewritten."
 )
-_GAP = re.compile(r"([0-9a-f]{32})\.(gap-[0-9]{1,4})")
+_GAP = re.compile(rf"([0-9a-f]{{32}})\.({GAP})")
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,9 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from benchfill.items import Item
+from benchfill.textbook.chapter import SourceSpan
+from benchfill.textbook.question import Letter
+from benchfill.textbook.solution_graph import SolutionGraph
 from benchfill_agents.calibrator import Calibration
 from benchfill_agents.target import FillTarget
 
@@ -20,8 +23,10 @@ Reason = Literal[
     "formatting",
     "other",
 ]
-CANDIDATE = r"^[0-9a-f]{32}\.gap-[0-9]{1,4}\.[0-9a-f]{16}$"
-"""Fill, gap and item: the form of a candidate's id."""
+GAP = r"(?:gap|item)-[0-9]{1,4}"
+"""A gap of a fill, or an item that a generation wrote: both have a transcript of their own."""
+CANDIDATE = rf"^[0-9a-f]{{32}}\.{GAP}\.[0-9a-f]{{16}}$"
+"""Job, gap and item: the form of a candidate's id."""
 
 
 class _Frozen(BaseModel):
@@ -43,6 +48,30 @@ class Revision(_Frozen):
     prompts: dict[str, str] = Field({}, description="SHA-256 of each template, by name")
 
 
+class OptionError(_Frozen):
+    """The named error behind a wrong option."""
+
+    option: Letter
+    name: str
+    node: str = Field(description="node of the solution graph at which it is made")
+    description: str
+
+
+class TextbookOrigin(_Frozen):
+    """How an item from a textbook was made. All text is untrusted."""
+
+    competency: str
+    bloom: str
+    difficulty: str = Field(description="as it was asked for, not measured")
+    key: Letter
+    graph: SolutionGraph
+    errors: tuple[OptionError, ...]
+    solution: str = Field("", description="as the Verifier solved it")
+    spans: tuple[SourceSpan, ...] = Field((), description="where the source says what it rests on")
+    attribution: str | None = None
+    licence: str | None = None
+
+
 class Case(_Frozen):
     """A candidate under review, with all that a reviewer needs beside the transcript."""
 
@@ -57,6 +86,7 @@ class Case(_Frozen):
     parent: Item | None
     parent_z: float | None = None
     first: Revision
+    textbook: TextbookOrigin | None = Field(None, description="of an item from a textbook")
     writer: str | None = Field(
         None, description="pool model that can be asked; None when no agent can. Hidden."
     )

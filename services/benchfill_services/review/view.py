@@ -16,7 +16,7 @@ from benchfill.items import Item
 from benchfill_agents.calibrator import Calibration
 from benchfill_agents.target import FillTarget
 
-from .case import Reason, VerdictKind
+from .case import Reason, TextbookOrigin, VerdictKind
 
 if TYPE_CHECKING:
     from .case import Event
@@ -71,6 +71,7 @@ class CaseView(_Frozen):
     target: FillTarget
     parent: Item | None
     parent_z: float | None
+    textbook: TextbookOrigin | None
     revisions: tuple[RevisionView, ...]
     status: ShownStatus
     seen: str = Field(description="stands for this view; a verdict sends it back")
@@ -109,6 +110,7 @@ def view_of(
         target=case.target,
         parent=case.parent,
         parent_z=case.parent_z,
+        textbook=case.textbook,
         revisions=revisions,
         status=status,
         seen="",

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from ...textbook.graph_drawing import graph_svg
 from .difference import difference
 from .rich_text import rich
 from .ruler import ruler
@@ -118,6 +119,7 @@ async def case_context(view: CaseView, revision: RevisionView, against: Against)
         "shown": shown,
         "calibration": calibration,
         "counts": counts,
+        "graph": graph_svg(view.textbook.graph) if view.textbook else None,
         "ruler": ruler(view.target, calibration, view.parent_z),
     }
 

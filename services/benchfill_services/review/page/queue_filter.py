@@ -8,6 +8,8 @@ from urllib.parse import urlencode
 
 from fastapi import Depends, Query
 
+from ..case import GAP
+
 if TYPE_CHECKING:
     from ..desk import Shelf
     from ..view import CaseView
@@ -31,7 +33,7 @@ class QueueFilter:
 def _filter(
     benchmark: Annotated[str, Query(max_length=200)] = "",
     fill: Annotated[str, Query(pattern=r"^([0-9a-f]{32})?$")] = "",
-    gap: Annotated[str, Query(pattern=r"^(gap-[0-9]{1,4})?$")] = "",
+    gap: Annotated[str, Query(pattern=rf"^({GAP})?$")] = "",
 ) -> QueueFilter:
     return QueueFilter(benchmark.strip() or None, (fill, gap) if fill and gap else None)
 

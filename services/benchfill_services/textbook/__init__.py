@@ -1,0 +1,1 @@
+"""`benchfill generate`: items from a textbook, as a job of this process."""
