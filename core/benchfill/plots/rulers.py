@@ -80,7 +80,7 @@ def gap_rulers(before: Ruler, after: Ruler, *, theme: Theme = LIGHT) -> Figure:
         _ruler(ax, ruler, theme, inside=inside)
         ax.set_xlim(low - 0.02, high + 0.02)
     label_axes(ax, theme, x="difficulty z (0: easiest item of the version, 1: hardest)")
-    _keys(ax, theme)
+    _keys(ax, theme, hollow=bool(before.new))
     return figure
 
 
@@ -120,19 +120,20 @@ def _ruler(ax: Axes, ruler: Ruler, theme: Theme, *, inside: bool) -> None:
     )  # fmt: skip
 
 
-def _keys(ax: Axes, theme: Theme) -> None:
+def _keys(ax: Axes, theme: Theme, *, hollow: bool) -> None:
     diamond: dict[str, Any] = {"linestyle": "none", "marker": "D", "markersize": 5.5}
     keys = [
         ax.plot([], [], color=theme.item, linewidth=1.4, label="items")[0],
         Patch(color=theme.empty, alpha=0.28, linewidth=0, label="empty gap"),
-        ax.plot(
+        *ax.plot(
             [], [], **diamond, markerfacecolor=theme.paper, markeredgecolor=theme.chosen,
-            label="new item as measured",
-        )[0],
+            label="new item as measured" if hollow else "_",
+        ),
         ax.plot(
             [], [], **diamond, color=theme.chosen, label="new item after the refit, 90% interval"
         )[0],
     ]  # fmt: skip
+    keys = [key for key in keys if not str(key.get_label()).startswith("_")]
     legend(
         ax, theme, handles=keys, loc="upper left", bbox_to_anchor=(-0.02, -0.68), ncols=4,
         handlelength=1.4, columnspacing=1.4, borderaxespad=0,

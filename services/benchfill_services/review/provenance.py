@@ -78,6 +78,9 @@ class ItemProvenance(_Frozen):
     prompts: dict[str, str] = Field(description="SHA-256 of each template, by name")
     reviews: tuple[Judgement, ...]
     adjudicated: bool
+    unreviewed: bool = Field(
+        False, description="no expert saw it: taken by a study, and not for publication"
+    )
     seed: int | None
     fill_version: str = Field(description="BenchFill that made the item")
     merge_version: str = Field(description="BenchFill that merged it")
@@ -90,7 +93,7 @@ class ItemProvenance(_Frozen):
 def provenance_of(
     state: CaseState, merged_into: Content, pseudonyms: Mapping[str, str], at: str
 ) -> ItemProvenance:
-    """Return the provenance of a case that was approved and measured."""
+    """Return the provenance of a case that was measured, and approved or never looked at."""
     case, latest = state.case, state.latest
     measured = latest.revision.calibration
     if measured is None:
@@ -131,12 +134,13 @@ def provenance_of(
         prompts=latest.revision.prompts,
         reviews=reviews,
         adjudicated=latest.adjudication is not None,
+        unreviewed=not events,
         seed=case.seed,
         fill_version=case.benchfill_version,
         merge_version=importlib.metadata.version("benchfill"),
         opened_at=case.opened_at,
         written_at=latest.revision.at,
-        decided_at=max(event.at for event in events),
+        decided_at=max((event.at for event in events), default=at),
         merged_at=at,
     )
 

@@ -1,0 +1,1 @@
+"""A benchmark made larger, round by round: diagnose, fill, review, merge, and again."""
