@@ -7,16 +7,20 @@ from typing import Annotated
 
 import typer
 
+from .batch import batch
 from .check import check
 from .demo import demo
 from .diagnose import diagnose
 from .diff import diff
+from .expand import expand
 from .export import export
 from .fill import fill
+from .generate import generate
 from .import_ import import_results
 from .keys import keys
 from .merge import merge
 from .plan import plan
+from .pool import pool
 from .power import power
 from .progress_monitoring import progress as monitor_progress  # progress.py draws bars
 from .prune import prune
@@ -54,13 +58,14 @@ def _options(
 
 
 for _command in (
-    *(diagnose, check, rollouts, fill, demo, merge, diff, export),
+    *(diagnose, check, rollouts, fill, generate, batch, expand, demo, merge, diff, export),
     *(plan, monitor_progress, power, ranking, prune, suite, serve, worker),
 ):
     app.command()(_command)
 app.command("import")(import_results)
 app.add_typer(review)
 app.add_typer(keys)
+app.add_typer(pool)
 
 
 def main() -> None:
