@@ -16,7 +16,6 @@ from .expand import expand
 from .export import export
 from .fill import fill
 from .generate import generate
-from .generate import generate
 from .import_ import import_results
 from .keys import keys
 from .merge import merge
