@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
-from .items import SlotValue, Template
-
-if TYPE_CHECKING:
-    from .items import Item
+from .items import Item
 
 OURS = "benchfill"
 """The metadata key under which all stands that BenchFill adds to an item."""
@@ -20,44 +17,41 @@ DEEPEST = 100
 """How deep metadata may be nested; pydantic reads items that are up to 200 deep."""
 
 
-class _Fields(BaseModel):
-    template: Template | None = None
-    values: dict[str, SlotValue] = {}
+_ELSEWHERE = {"id", "question", "answer", "choices", "metadata"}
+_FIELDS = set(Item.model_fields) - _ELSEWHERE
+"""Fields of an item that no other harness knows, such as its template."""
 
 
 def packed(item: Item, known: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an item's metadata, and under `OURS` its template, values, and what else is known.
+    """Return an item's metadata, and under `OURS` its own fields and what else is known.
 
     What `OURS` holds already stays, but for what is known anew.
     """
-    added = item.model_dump(mode="json", include={"template", "values"}, exclude_defaults=True)
+    added = item.model_dump(mode="json", include=_FIELDS, exclude_defaults=True)
     kept: dict[str, Any] = as_json(item.metadata)
     before = kept.get(OURS)
     whole = (before if isinstance(before, dict) else {}) | added | dict(known)
     return kept | {OURS: whole} if whole else kept
 
 
-def unpacked(metadata: Mapping[str, Any]) -> tuple[dict[str, Any], _Fields]:
+def unpacked(metadata: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return metadata without an item's own fields, and these fields, as `packed` put them there.
 
-    What is no template and no values stays where it is.
+    Where one of them is not what such a field holds, all stay where they are.
     """
     kept, own = dict(metadata), metadata.get(OURS)
-    if not isinstance(own, dict):
-        return kept, _Fields()
+    fields = {name: own[name] for name in _FIELDS & set(own)} if isinstance(own, dict) else {}
+    if not isinstance(own, dict) or not fields:
+        return kept, {}
     try:
-        fields = _Fields.model_validate({name: own[name] for name in _FIELDS if name in own})
+        Item.model_validate({"id": "any", "question": "any", "answer": "", **fields})
     except ValidationError:
-        return kept, _Fields()
-    rest = {name: value for name, value in own.items() if name not in _FIELDS}
-    if rest or not own:
-        kept[OURS] = rest
-    else:
-        del kept[OURS]
+        return kept, {}
+    rest = {name: value for name, value in own.items() if name not in fields}
+    if rest:
+        return kept | {OURS: rest}, fields
+    del kept[OURS]
     return kept, fields
-
-
-_FIELDS = tuple(_Fields.model_fields)
 
 
 def as_json(value: Any, depth: int = 0) -> Any:

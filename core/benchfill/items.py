@@ -96,7 +96,8 @@ def read_items(path: str | Path) -> tuple[Item, ...]:
     items: list[Item] = []
     seen: dict[str, int] = {}
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        # not splitlines(): JSON allows U+2028 in a text, which it takes for the end of a line
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror}).", source=str(path)) from None
     except UnicodeDecodeError as error:

@@ -142,7 +142,7 @@ def _joined(first: ItemText | None, second: ItemText | None) -> ItemText | None:
 
 
 def _item(name: str, text: ItemText) -> Item:
-    metadata, own = unpacked(text.metadata)
+    metadata, fields = unpacked(text.metadata)
     if text.scope:
         metadata.setdefault("task", text.scope)
     return Item(
@@ -150,9 +150,8 @@ def _item(name: str, text: ItemText) -> Item:
         question=text.question,
         answer=text.answer,
         choices=text.choices if len(text.choices) > 1 else (),
-        template=own.template,
-        values=own.values,
         metadata=metadata,
+        **fields,
     )
 
 

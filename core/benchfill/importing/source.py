@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from ..errors import InputError
 from .archive import FREE_SIZE, HIGHEST_RATIO, Archive, reason
+from .json_stream import read_array, read_lines
 from .partial_json import partial_json
 
 if TYPE_CHECKING:
@@ -77,13 +78,31 @@ class InputFile:
         """The JSON value that it begins with, as far as its head goes; None for other files."""
         return partial_json(self.head_text)
 
-    @property
+    @cached_property
     def first(self) -> dict[str, Any]:
-        """The first object in it, as far as its head goes; of a JSON document, list or lines."""
+        """The first object in it: of a list or lines the first row, whole; of one its head."""
         if self.kind not in {"json", "jsonl"}:
             return {}
         one = self.shape[0] if isinstance(self.shape, list) and self.shape else self.shape
-        return one if isinstance(one, dict) else {}
+        if not isinstance(one, dict):
+            return {}
+        return self._first_row() or one if self._first_row_is_cut else one
+
+    @property
+    def _first_row_is_cut(self) -> bool:
+        if self.is_list:
+            cut = len(self.shape) < 2
+        else:
+            cut = self.kind == "jsonl" and b"\n" not in self.head
+        return cut and len(self.head) == HEAD
+
+    def _first_row(self) -> dict[str, Any]:
+        """Read the first row; empty if it cannot be read, which whoever reads on will say."""
+        try:
+            row = next(read_array(self) if self.is_list else read_lines(self)).value
+        except InputError:
+            return {}
+        return row if isinstance(row, dict) else {}
 
     @property
     def is_list(self) -> bool:
@@ -114,7 +133,8 @@ class InputFile:
 
     @cached_property
     def _by_lines(self) -> bool:
-        lines = [line for line in self.head_text.splitlines()[:20] if line.strip()]
+        # not splitlines(): texts may hold other characters that it takes for the end of a line
+        lines = [line for line in self.head_text.split("\n", 20)[:20] if line.strip()]
         return (
             len(lines) > 1
             and lines[0].rstrip().endswith("}")

@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyarrow import parquet
 
-from ..errors import InputError
 from ..formats.delimited import parse_score
 from ..formats.table import LARGEST_FIELD
 from .archive import reason
 from .json_stream import read_array, read_lines
 from .node import Node
-from .source import HEAD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,26 +72,13 @@ def open_tabular(file: InputFile) -> Tabular | None:
         first = head_records(file, 1)
         return Tabular(file, tuple(name.strip() for name in first[0])) if first else None
     if file.kind == "jsonl" or file.is_list:
-        row = _first_row(file)
-        return Tabular(file, tuple(row)) if row else None
+        return Tabular(file, tuple(file.first)) if file.first else None
     if file.kind in {"parquet", "arrow"}:
         try:
             return Tabular(file, tuple(arrow_schema(file).names))
         except _ARROW_ERRORS:
             return None
     return None
-
-
-def _first_row(file: InputFile) -> dict[str, Any]:
-    """Return the first object of a file; one that is longer than the file's head is read whole."""
-    cut = len(file.shape) < 2 if file.is_list else b"\n" not in file.head
-    if not cut or len(file.head) < HEAD or not file.first:
-        return file.first
-    try:
-        row = next(read_array(file) if file.is_list else read_lines(file))
-    except InputError:
-        return file.first
-    return row.value if isinstance(row.value, dict) else {}
 
 
 def head_records(file: InputFile, count: int) -> list[list[str]]:

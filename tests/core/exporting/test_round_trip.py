@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchfill import Item, Slot, Template
+from benchfill import InputError, Item, Slot, Template, read_items
 from benchfill.exporting import Benchmark, all_exports, export_items
 from benchfill.importing import import_results
+from benchfill.items import ItemDomain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,6 +75,7 @@ TEMPLATES = st.none() | st.builds(
     answer=TEXTS,
 )
 VALUES = st.dictionaries(st.sampled_from("ab"), st.integers() | TEXTS, max_size=2)
+DOMAINS = st.none() | st.sampled_from(get_args(ItemDomain))
 LETTERS = frozenset({"helm"})
 """Formats that hold multiple choice only."""
 
@@ -94,6 +96,7 @@ def items(draw: st.DrawFn, open_ended: bool) -> list[Item]:
                 choices=choices,
                 template=draw(TEMPLATES),
                 values=draw(VALUES),
+                domain=draw(DOMAINS),
                 metadata=draw(METADATA),
             )
         )
@@ -131,7 +134,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("to", "open_ended"), CASES)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_an_export_imports_as_the_same_items(
     to: str, open_ended: bool, data: st.DataObject
@@ -179,3 +182,50 @@ def test_choices_that_look_like_letters_or_positions_are_not_taken_for_them(to: 
     files = export_items(Benchmark("bench", tuple(given_items)), to)
     found = {item.id: item for item in read_back(*data_of(files), given_items)}
     assert found == {item.id: item for item in given_items}
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(given_items=items(open_ended=False))
+def test_our_own_file_of_items_reads_back(tmp_path: Path, given_items: list[Item]) -> None:
+    path = tmp_path / "items.jsonl"
+    path.write_text("".join(f"{one.model_dump_json()}\n" for one in given_items), encoding="utf-8")
+    assert read_items(path) == tuple(given_items)
+
+
+@pytest.mark.parametrize("to", sorted(all_exports()))
+def test_what_is_added_comes_back_beside_the_metadata(to: str) -> None:
+    whole = Item(id="a", question="q", answer="x", choices=("x", "y"), metadata={"k": [1, {}]})
+    benchmark = Benchmark("bench", (whole,), {"a": {"candidate": "c", "z": 0.5}})
+    (found,) = read_back(*data_of(export_items(benchmark, to)), [whole])
+    added = {"benchfill": {"provenance": {"candidate": "c", "z": 0.5}}}
+    assert found == whole.model_copy(update={"metadata": whole.metadata | added})
+    # and stays when it is exported again
+    (again,) = read_back(*data_of(export_items(Benchmark("bench", (found,)), to)), [found])
+    assert again == found
+
+
+@pytest.mark.parametrize("to", sorted(all_exports()))
+@pytest.mark.parametrize("own", [{"template": "junk"}, {"values": [1]}, "text", {}, {"domain": 3}])
+def test_what_only_looks_like_our_fields_stays(to: str, own: Any) -> None:
+    item = Item(id="a", question="q", answer="x", choices=("x", "y"), metadata={"benchfill": own})
+    (found,) = read_back(*data_of(export_items(Benchmark("bench", (item,)), to)), [item])
+    assert found == item
+
+
+@pytest.mark.parametrize("to", sorted(all_exports()))
+def test_a_row_longer_than_what_is_looked_at_first_is_whole(to: str) -> None:
+    long = Item(id="a", question="q" * 400_000, answer="x", choices=("x", "y"), metadata={"k": 1})
+    (found,) = read_back(*data_of(export_items(Benchmark("bench", (long,)), to)), [long])
+    assert found == long
+
+
+@pytest.mark.parametrize("to", sorted(all_exports()))
+def test_metadata_nested_too_deeply_are_refused(to: str) -> None:
+    nested: dict[str, Any] = {}
+    for _ in range(150):
+        nested = {"x": nested}
+    item = Item(id="a", question="q", answer="x", choices=("x", "y"), metadata=nested)
+    with pytest.raises(InputError, match="item 'a': has metadata that are nested more than 100"):
+        export_items(Benchmark("bench", (item,)), to)
