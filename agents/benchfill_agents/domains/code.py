@@ -178,6 +178,7 @@ def _ended(done: Outcome) -> str:
             "time": "does not come to an end in time",
             "memory": "needs too much memory",
             "output": "prints too much",
+            "files": "makes too many files",
         }[done.ending]
     last = done.stderr.strip().splitlines()[-1:] or [f"ends with code {done.code}"]
     return f"fails ({last[0][:160]})"

@@ -20,7 +20,7 @@ from pathlib import Path
 from benchfill.errors import BenchFillError
 
 from .sandbox import NoSandboxError, require_sandbox
-from .sandbox.bubblewrap import JOB, interpreter, unprivileged_uid
+from .sandbox.bubblewrap import JOB, interpreter, open_filter, unprivileged_uid
 
 SECONDS = 10.0
 _START_SECONDS = 60.0
@@ -70,14 +70,16 @@ class _Worker:
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is not None and self._process.poll() is None:
             return self._process
-        process = subprocess.Popen(  # noqa: S603 - our own words
-            _command(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={},
-            start_new_session=True,
-        )
+        with open_filter() as syscalls:
+            process = subprocess.Popen(  # noqa: S603 - our own words
+                _command(syscalls),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env={},
+                pass_fds=[syscalls],
+                start_new_session=True,
+            )
         self._process = process
         ready, _ = _exchange(process, b"", _START_SECONDS)
         if ready is None:
@@ -100,7 +102,7 @@ class _Worker:
                     pipe.close()
 
 
-def _command() -> list[str]:
+def _command(syscalls: int) -> list[str]:
     here = Path(__file__).parent
     packages = sorted({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
     packages += [place for place in site.getsitepackages() if place not in packages]
@@ -109,7 +111,7 @@ def _command() -> list[str]:
         sandbox = require_sandbox()
     except NoSandboxError:
         return [sys.executable, "-I", str(here / "math_process.py"), "0", *packages]
-    words = sandbox.command(here, disk_mb=1, shown=packages)
+    words = sandbox.command(here, disk_mb=1, syscalls=syscalls, shown=packages)
     uid = str(unprivileged_uid() or 0)
     return [*words, *interpreter(), f"{JOB}/math_process.py", uid, *packages]
 

@@ -97,7 +97,7 @@ class ExternalAsker:
         work.fruitless = work.fruitless + 1 if fruitless else 0
         if left and work.fruitless >= _FRUITLESS and not self.stopping.is_set():
             for order in left:
-                await self._give_up(work, order, f"the runner {run.ending}")
+                await self._give_up(work, order, f"the runner {run.ending}", tell=False)
             raise ProviderError(
                 f"runner {work.model.name!r} answered nothing in {_FRUITLESS} runs: it "
                 f"{run.ending}{f'; {reason}' if run.problems else ''}. Answers received so far are "
@@ -167,13 +167,14 @@ class ExternalAsker:
         except BenchFillError:  # kept without a score, which whoever reads it asks for again
             return rollout
 
-    async def _give_up(self, work: _Work, order: Order, reason: str) -> None:
+    async def _give_up(self, work: _Work, order: Order, reason: str, *, tell: bool = True) -> None:
         rollout = _empty(order, work.tries[_place(order)] + 1)
         rollout = rollout.model_copy(update={"error": reason})
         await self.ledger.record(rollout)
         await self.ledger.release(order.key)
         work.claimed.pop(_place(order), None)
-        work.note(order, rollout)
+        if tell:
+            work.note(order, rollout)
 
     @staticmethod
     def _tell(work: _Work, run: Run) -> None:

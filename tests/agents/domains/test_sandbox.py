@@ -170,30 +170,74 @@ def test_memory_is_bounded_over_all_processes() -> None:
     assert done.ending == "memory"
 
 
+def test_memory_that_processes_share_is_bounded_too() -> None:
+    done = attack(
+        """
+        import mmap, os, time
+        kept = []
+        for _ in range(8):
+            if os.fork() == 0:
+                shared = mmap.mmap(-1, 60_000_000)
+                for _ in range(60):
+                    shared.write(b'x' * 1_000_000)
+                time.sleep(30)
+        time.sleep(30)
+        """
+    )
+    assert done.ending == "memory"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "libc.unshare(0x10000000)",  # a user namespace, and with it mounts
+        "libc.unshare(0x00020000)",
+        "libc.mount(b'none', b'/tmp', b'tmpfs', 0, None)",
+        "libc.shmget(0, 1_000_000, 0o1600)",
+        "libc.syscall(319 if os.uname().machine == 'x86_64' else 279, b'x', 0)",  # memfd_create
+        "libc.syscall(56 if os.uname().machine == 'x86_64' else 220, 0x10000011, 0, 0, 0, 0)",
+        "libc.ptrace(0, 0, 0, 0)",
+    ],
+)
+def test_ways_around_the_bounds_are_closed(call: str) -> None:
+    done = attack(
+        f"""
+        import ctypes, os
+        libc = ctypes.CDLL(None, use_errno=True)
+        print({call}, os.strerror(ctypes.get_errno()))
+        """
+    )
+    assert done.stdout == "-1 Operation not permitted\n", done.stderr
+
+
+def test_files_are_counted() -> None:
+    done = attack("k = 0\nwhile True:\n    open(f'/tmp/{k}', 'w').close()\n    k += 1")
+    assert done.ending == "files"
+
+
 def test_nothing_outside_can_be_written(tmp_path: Path) -> None:
     victim = tmp_path / "victim"
     victim.write_text("as it was")
     victim.chmod(0o666)
+    places = [
+        str(victim),
+        str(tmp_path / "new"),
+        "/usr/x",
+        "/x",
+        "/dev/x",
+        "/dev/shm/x",
+        "/etc/x",
+        "/job/x",
+        "/job/main.py",
+        "/proc/sys/kernel/hostname",
+        "/var/x",
+        sys.base_prefix + "/x",
+        "/root/x",
+        "/home/x",
+    ]
     done = attack(
         f"""
-        places = {
-            [
-                str(victim),
-                str(tmp_path / "new"),
-                "/usr/x",
-                "/x",
-                "/dev/x",
-                "/dev/shm/x",
-                "/etc/x",
-                "/job/x",
-                "/job/main.py",
-                "/proc/sys/kernel/hostname",
-                "/var/x",
-                sys.base_prefix + "/x",
-                "/root/x",
-                "/home/x",
-            ]!r
-        }
+        places = {places!r}
         for place in places:
             try:
                 open(place, 'a').write('gone')
@@ -228,21 +272,20 @@ def test_the_disk_is_not_filled(tmp_path: Path) -> None:
 def test_our_files_are_not_there(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("hidden")
+    places = [
+        str(secret),
+        "/etc/passwd",
+        "/etc/shadow",
+        "/home",
+        "/var",
+        "/run",
+        "/sys",
+        str(Path(__file__)),
+    ]
     done = attack(
         f"""
         import os
-        for place in {
-            [
-                str(secret),
-                "/etc/passwd",
-                "/etc/shadow",
-                "/home",
-                "/var",
-                "/run",
-                "/sys",
-                str(Path(__file__)),
-            ]!r
-        }:
+        for place in {places!r}:
             print(os.path.exists(place))
         print(os.listdir('/tmp'))
         """

@@ -7,12 +7,14 @@ variable of our environment, no home folder.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import secrets
 import shutil
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,9 +23,10 @@ from typing import TYPE_CHECKING
 from benchfill.errors import InputError
 
 from .limits import MB
+from .syscalls import filter_program
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 JOB = "/job"
 TEMPORARY = "/tmp"  # noqa: S108 - inside the sandbox, where it is the program's own
@@ -41,10 +44,13 @@ class Bubblewrap:
 
     path: str
 
-    def command(self, job: Path, *, disk_mb: int, shown: Iterable[str] = ()) -> list[str]:
+    def command(
+        self, job: Path, *, disk_mb: int, syscalls: int, shown: Iterable[str] = ()
+    ) -> list[str]:
         """Return the words before the program's own.
 
         `job` is shown to it, read-only, as /job, and the folders `shown` where they are.
+        `syscalls` is the file descriptor of the filter, to be passed on (see `open_filter`).
         """
         # root needs no user namespace to make the others, and a uid outside of any is what makes
         # the kernel count its processes; `inside` takes that uid
@@ -56,7 +62,14 @@ class Bubblewrap:
         return [
             *(self.path, *own),
             *("--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts"),
-            *("--unshare-cgroup-try", "--die-with-parent", "--new-session", "--clearenv"),
+            *(
+                "--seccomp",
+                str(syscalls),
+                "--unshare-cgroup-try",
+                "--die-with-parent",
+                "--new-session",
+                "--clearenv",
+            ),
             *("--setenv", "HOME", TEMPORARY, "--setenv", "LANG", "C.UTF-8"),
             *_system(),
             *(word for folder in shown for word in _folder(folder)),
@@ -65,6 +78,15 @@ class Bubblewrap:
             # what bwrap made for itself is memory without a bound
             *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", TEMPORARY),
         ]
+
+
+@contextlib.contextmanager
+def open_filter() -> Iterator[int]:
+    """Give a file descriptor from which bwrap reads the filter of system calls."""
+    with tempfile.TemporaryFile() as file:
+        file.write(filter_program() or b"")
+        file.seek(0)
+        yield file.fileno()
 
 
 def interpreter() -> list[str]:
@@ -92,13 +114,16 @@ def require_sandbox() -> Bubblewrap:
         the network.
     """
     reasons = []
-    for path in _candidates():
+    for path in _candidates() if filter_program() is not None else []:
         reason = _problem(path)
         if reason is None:
             return Bubblewrap(path)
         reasons.append(reason)
-    if not sys.platform.startswith("linux"):
-        said = "code items are run on Linux only, since their sandbox is bubblewrap; use Linux."
+    if not sys.platform.startswith("linux") or filter_program() is None:
+        said = (
+            "code items are run on Linux on x86-64 or ARM64 only, since their sandbox is "
+            "bubblewrap with a filter of system calls; use such a machine."
+        )
     elif not reasons:
         said = (
             "code items are run in a sandbox, and there is none; install bubblewrap "
@@ -127,11 +152,17 @@ def _candidates() -> list[str]:
 def _problem(path: str) -> str | None:
     """Say why a bwrap does not work here; None when it does."""
     nothing = Path(os.path.realpath(os.sep))
-    words = [*Bubblewrap(path).command(nothing / "usr", disk_mb=1), *interpreter(), "-c", ""]
     try:
-        done = subprocess.run(  # noqa: S603 - our own words
-            words, capture_output=True, timeout=_PROBE_SECONDS, check=False, env={}
-        )
+        with open_filter() as syscalls:
+            words = Bubblewrap(path).command(nothing / "usr", disk_mb=1, syscalls=syscalls)
+            done = subprocess.run(  # noqa: S603 - our own words
+                [*words, *interpreter(), "-c", ""],
+                capture_output=True,
+                timeout=_PROBE_SECONDS,
+                check=False,
+                env={},
+                pass_fds=[syscalls],
+            )
     except (OSError, subprocess.TimeoutExpired) as error:
         return type(error).__name__
     if done.returncode == 0:

@@ -19,5 +19,6 @@ class Limits(BaseModel):
     )
     processes: int = Field(16, ge=1, le=256, description="processes and threads at a time")
     disk_mb: int = Field(16, ge=1, le=1024, description="its temporary folder, which is memory")
+    files: int = Field(1000, ge=1, le=100_000, description="in that folder, about")
     open_files: int = Field(64, ge=16, le=1024)
     output_kb: int = Field(256, ge=1, le=10_240, description="standard output and error together")

@@ -14,13 +14,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal
 
-from .bubblewrap import JOB, interpreter, require_sandbox, unprivileged_uid
+from .bubblewrap import (
+    JOB,
+    TEMPORARY,
+    interpreter,
+    open_filter,
+    require_sandbox,
+    unprivileged_uid,
+)
 from .limits import MB, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Ending = Literal["exited", "time", "memory", "output"]
+Ending = Literal["exited", "time", "memory", "output", "files"]
 _POLL = 0.05  # seconds
 _CHUNK = 65_536
 # more at a time than there are cores would make programs late that are quick enough
@@ -68,15 +75,17 @@ def run_python(
     with _PLACES, tempfile.TemporaryDirectory(prefix="benchfill-job-") as name:
         job = Path(name)
         _write(job, files, limits)
-        words = [*sandbox.command(job, disk_mb=limits.disk_mb), *interpreter(), f"{JOB}/inside.py"]
-        process = subprocess.Popen(  # noqa: S603 - our own words; what runs is in the sandbox
-            words,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={},
-            start_new_session=True,
-        )
+        with open_filter() as syscalls:
+            words = sandbox.command(job, disk_mb=limits.disk_mb, syscalls=syscalls)
+            process = subprocess.Popen(  # noqa: S603 - our own words; what runs is in the sandbox
+                [*words, *interpreter(), f"{JOB}/inside.py"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env={},
+                pass_fds=[syscalls],
+                start_new_session=True,
+            )
         try:
             return _Watch(process, limits).wait(stdin.encode("utf-8", "replace"))
         finally:
@@ -178,9 +187,10 @@ class _Watch:
             return "output"
         if time.monotonic() - self._started > self._limits.seconds:
             return "time"
-        if _memory(self._process.pid) > self._limits.memory_mb * MB:
+        pids = _family(self._process.pid)
+        if sum(_memory(pid) for pid in pids) > self._limits.memory_mb * MB:
             return "memory"
-        return "exited"
+        return "files" if _files(pids[-1]) > self._limits.files else "exited"
 
 
 def _register(selector: selectors.BaseSelector, pipe: IO[bytes], events: int, name: str) -> None:
@@ -188,15 +198,33 @@ def _register(selector: selectors.BaseSelector, pipe: IO[bytes], events: int, na
     selector.register(pipe, events, name)
 
 
+def _family(pid: int) -> list[int]:
+    """Return a process and all its descendants, also those that left their parent."""
+    found = [pid]
+    for one in found:
+        with contextlib.suppress(OSError):  # it may end while we look
+            children = Path(f"/proc/{one}/task/{one}/children").read_text(encoding="ascii")
+            found += map(int, children.split())
+    return found
+
+
 def _memory(pid: int) -> int:
-    """Return the bytes that a process and its descendants hold for themselves."""
+    """Return the bytes that a process holds: its own, and those shared in memory."""
     total = 0
-    with contextlib.suppress(OSError, ValueError):  # it may end while we look
-        held = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()
-        total += (int(held[1]) - int(held[2])) * os.sysconf("SC_PAGE_SIZE")
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")
-        total += sum(_memory(int(child)) for child in children.split())
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines():
+            if line.startswith(("RssAnon:", "RssShmem:")):
+                total += int(line.split()[1]) * 1024
     return total
+
+
+def _files(pid: int) -> int:
+    """Return how many files there are in the temporary folder of a process inside."""
+    with contextlib.suppress(OSError):
+        if Path(f"/proc/{pid}/root{JOB}/limits.json").exists():  # not before it is inside
+            held = os.statvfs(f"/proc/{pid}/root{TEMPORARY}")
+            return held.f_files - held.f_ffree
+    return 0
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
