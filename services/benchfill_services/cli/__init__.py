@@ -9,6 +9,7 @@ import typer
 
 from .batch import batch
 from .check import check
+from .contamination import contamination
 from .demo import demo
 from .diagnose import diagnose
 from .diff import diff
@@ -59,7 +60,7 @@ def _options(
 
 for _command in (
     *(diagnose, check, rollouts, fill, generate, batch, expand, demo, merge, diff, export),
-    *(plan, monitor_progress, power, ranking, prune, suite, serve, worker),
+    *(plan, monitor_progress, power, ranking, prune, suite, contamination, serve, worker),
 ):
     app.command()(_command)
 app.command("import")(import_results)
