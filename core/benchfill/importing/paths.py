@@ -78,7 +78,13 @@ def _refuse(error: OSError) -> None:
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    for place, folders, names in os.walk(folder, onerror=_refuse):
+    seen: set[Path] = set()
+    for place, folders, names in os.walk(folder, onerror=_refuse, followlinks=True):
+        where = Path(place).resolve()
+        if where in seen:  # a link that leads back
+            folders.clear()
+            continue
+        seen.add(where)
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             path = Path(place) / name

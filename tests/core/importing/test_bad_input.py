@@ -333,3 +333,15 @@ def test_what_may_not_be_read_is_named(tmp_path: Path, named: str) -> None:
     assert said.startswith(f"{place}")
     assert "permission denied" in said or "matches no file" in said
     assert said.count("\n") == 1
+
+
+def test_links_are_followed_and_loops_are_not(tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    rows = "model,item,correct\nm,a,1\n"
+    (tmp_path / "elsewhere/a.csv").write_text(rows, encoding="utf-8")
+    (tmp_path / "runs/linked").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere/back").symlink_to(tmp_path / "runs")
+    (tmp_path / "runs/nowhere.csv").symlink_to(tmp_path / "gone.csv")
+    found = import_results([tmp_path / "runs"])
+    assert found.responses.n.tolist() == [[1]]
