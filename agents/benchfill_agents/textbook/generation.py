@@ -129,7 +129,6 @@ class Generation:
         self._spent: list[Spent] = []
         self._by_cell: dict[tuple[str, str, str], list[Candidate]] = {}
         self._failed_in_a_row = 0
-        self._last_failure = ""
 
     async def run(self) -> GenerationReport:
         """Fill the cells; an interrupt or a spent budget ends with what there is."""
@@ -224,14 +223,16 @@ class Generation:
             await self._note(candidate)  # it stays, unmeasured; the next run measures it
             written.append(candidate)
             raise
-        if recorded is None:
+        if recorded is None:  # failures of an earlier run say nothing of the provider now
             await self._parts.steps.put(key, candidate.model_dump(mode="json"))
+            failed = candidate.outcome == "failed"
+            self._failed_in_a_row = self._failed_in_a_row + 1 if failed else 0
         await self._note(candidate)
         written.append(candidate)
         if self._failed_in_a_row >= FAILURES_IN_A_ROW:
             raise ProviderError(
                 f"{FAILURES_IN_A_ROW} candidates in a row could not be written; the last one: "
-                f"{self._last_failure}",
+                f"{' '.join(candidate.why)}",
                 model="",
             )
         return candidate
@@ -239,9 +240,6 @@ class Generation:
     async def _note(self, candidate: Candidate) -> None:
         self._candidates.append(candidate)
         self._spent += candidate.spent
-        failed = candidate.outcome == "failed"
-        self._failed_in_a_row = self._failed_in_a_row + 1 if failed else 0
-        self._last_failure = " ".join(candidate.why) if failed else ""
         question, item = candidate.question, candidate.item
         if candidate.outcome == "accepted" and item is not None and question is not None:
             await asyncio.to_thread(

@@ -164,11 +164,11 @@ async def test_a_provider_that_is_down_ends_the_run_and_not_the_work(
         return Reply(status=503) if request.model == "claude-recorded" else played(request)
 
     scripted_server.script(answer)
-    report = await durable.run(only="array-slicing")
+    report = await durable.run(only="array-slicing", plan=world.blueprint(1))
     assert report.status == "provider_failed"
     assert [one.outcome for one in report.candidates] == 3 * ["failed"]
     scripted_server.script(played)
-    report = await durable.run(only="array-slicing")
+    report = await durable.run(only="array-slicing", plan=world.blueprint(1))
     assert report.status == "complete"
 
 
@@ -245,7 +245,7 @@ async def test_no_chapter_that_can_be_taken_apart(
 def test_families_and_what_is_said_of_them() -> None:
     assert family_of("openai/gpt-4o-mini") == family_of("azure/o3") == "OpenAI"
     assert family_of("anthropic/claude-opus-4") != family_of("gemini/gemini-2.5-pro")
-    assert family_of("openai/SmolLM2-135M") == "smollm2"
+    assert family_of("openai/SmolLM2-135M") == "smollm"
     same = {"Designer": "gpt-a", "Verifier": "gpt-b", "Solver": "qwen"}
     (warning,) = seats("http://127.0.0.1:9/v1", names=same).warnings
     assert "both of the family OpenAI" in warning
