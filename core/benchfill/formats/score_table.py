@@ -4,7 +4,8 @@ Which columns are benchmarks is decided by one rule, and every column that is no
 
 1. The column ``model``, or else the first one, names the models.
 2. A column is left out when its name is one of `METADATA` (parameters, dates, averages, ...), when
-   no cell or fewer than half of its cells hold a number, or when it is the mean of the others.
+   no cell or fewer than half of its cells hold a number (85% and 8,5 count as numbers here), or
+   when it is the mean of the others.
 3. Every other column is a benchmark; a cell of it that is neither empty nor a number is an error.
 
 Columns that the caller names are taken in place of rules 2 and 3.
@@ -37,7 +38,9 @@ METADATA = frozenset(
     )
 )
 MODEL_COLUMN = "model"
+_ALMOST = re.compile(r"[-+]?\d+([.,]\d+)?\s*%?")
 _MEAN_TOLERANCE = 0.006  # of a mean that was written with two decimals
+_OF_RANGE = 0.02  # and no more of what the column spans, or small scores would all be means
 
 
 def read_score_table(path: str | Path, *, columns: Sequence[str] | None = None) -> ScoreTable:
@@ -63,12 +66,14 @@ def read_score_table(path: str | Path, *, columns: Sequence[str] | None = None) 
     InputError
         One sentence that names file, line and column.
     """
-    table = open_table(Path(path))
+    table = open_table(Path(path), expected="model and the names of benchmarks")
     rows = table.read(dict.fromkeys(table.header, TEXT))
     name = next((one for one in table.header if one.lower() == MODEL_COLUMN), table.header[0])
     models = [text.strip() for text in rows[name].to_pylist()]
     if not models:
         raise table.no_data()
+    if name.lower() != MODEL_COLUMN:
+        _refuse_scores_as_names(table, models, name)
     _check_models(table, models, name)
     texts = {one: rows[one].to_pylist() for one in table.header if one != name}
     if columns is not None:
@@ -82,6 +87,18 @@ def read_score_table(path: str | Path, *, columns: Sequence[str] | None = None) 
             "has no column of scores; give each benchmark a column of numbers, or name the columns."
         )
     return ScoreTable(models, tuple(values), np.stack([*values.values()], 1), skipped=skipped)
+
+
+def _refuse_scores_as_names(table: Table, models: Sequence[str], column: str) -> None:
+    """Refuse a first column of numbers that are no whole ones: a benchmark, and no names."""
+    numbers = [_number(one) for one in models]
+    if any(one is None for one in numbers):
+        return
+    if any(one is not None and one % 1 > 0 for one in numbers):
+        raise table.header_error(
+            f"has no column 'model', and the first one, {shown(column)}, holds scores and no names;"
+            " name the column of models 'model'."
+        )
 
 
 def _check_models(table: Table, models: Sequence[str], column: str) -> None:
@@ -133,7 +150,8 @@ def _metadata(name: str, cells: Sequence[str]) -> str | None:
     told = [cell for cell in cells if cell.strip() not in MISSING]
     if not told:
         return "is empty"
-    wrong = [cell for cell in told if _number(cell) is None]
+    # 85% and 8,5 are scores that were written otherwise: an error, lest a benchmark be lost
+    wrong = [cell for cell in told if _number(cell) is None and not _ALMOST.fullmatch(cell.strip())]
     if 2 * len(wrong) > len(told):
         return f"holds text, such as {shown(wrong[0])}"
     return None
@@ -170,4 +188,5 @@ def _is_mean(column: NDArray[np.float64], others: NDArray[np.float64]) -> bool:
     whole = ~np.isnan(column) & ~np.isnan(others).any(1)
     if whole.sum() < 3 or np.ptp(column[whole]) == 0:
         return False
-    return bool((np.abs(column - others.mean(1))[whole] <= _MEAN_TOLERANCE).all())
+    nearly = min(_MEAN_TOLERANCE, _OF_RANGE * float(np.ptp(column[whole])))
+    return bool((np.abs(column - others.mean(1))[whole] <= nearly).all())

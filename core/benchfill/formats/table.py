@@ -24,6 +24,7 @@ MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "None")
 TEXT = pa.string()
 NAMES = pa.dictionary(pa.int32(), pa.string())
 LARGEST_FIELD = 1 << 24
+RESPONSES_HEADER = "model,item,correct or model and item ids"
 _MAGIC = {
     b"\x1f\x8b": "a gzip file",
     b"PK\x03\x04": "a ZIP or Excel file",
@@ -116,8 +117,8 @@ class Table:
         return self.error("has lines of different length; give all the same number of fields.")
 
 
-def open_table(path: Path) -> Table:
-    """Look at a file's kind and header.
+def open_table(path: Path, *, expected: str = RESPONSES_HEADER) -> Table:
+    """Look at a file's kind and header; `expected` says in an error what a header would name.
 
     Raises
     ------
@@ -137,10 +138,7 @@ def open_table(path: Path) -> Table:
         raise InputError("is binary, not text; expected CSV in UTF-8.", source=str(path))
     text = head.decode("utf-8-sig", errors="replace").strip("\r\n")
     if not text.strip():
-        raise InputError(
-            "is empty; expected a header line with model,item,correct or model and item ids.",
-            source=str(path),
-        )
+        raise InputError(f"is empty; expected a header line with {expected}.", source=str(path))
     delimiter = max(",;\t", key=text.splitlines()[0].count)
     csv.field_size_limit(LARGEST_FIELD)
     try:

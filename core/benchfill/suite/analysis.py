@@ -5,6 +5,7 @@ docs/suite; paper arXiv 2606.05169.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -33,12 +34,13 @@ from .transfer import transfer_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from concurrent.futures import Executor
 
     from numpy.typing import NDArray
 
     from ..responses import ResponseMatrix
     from .models_in_use import ModelsInUse
-    from .result import Novelty, Spectrum
+    from .result import Novelty
     from .scores import ScoreTable
 
 REPLICATES = 500
@@ -121,19 +123,30 @@ def analyse_suite(
     used = models_in_use(suite, frontier=asked.frontier, missing=asked.missing)
     wanted = Wanted(asked.select, asked.coverage)
     wanted.refuse_wrong(len(used.benchmarks))
-    # thousands of small matrices: threads would wait for one another longer than they work
-    with threadpool_limits(1, user_api="blas"):
-        return _Analysis(table, suite, used, asked).run(wanted, later, responses)
+    # thousands of small matrices: the threads of BLAS would wait for one another longer than they
+    # work. Whole parts are independent, each with draws of its own, so they go side by side.
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(1) as beside:
+        return _Analysis(table, suite, used, asked, beside).run(wanted, later, responses)
 
 
 class _Analysis:
     """What the parts share: the models in use, and generators that do not depend on one another."""
 
     def __init__(
-        self, table: ScoreTable, suite: ScoreTable, used: ModelsInUse, asked: SuiteRequest
+        self,
+        table: ScoreTable,
+        suite: ScoreTable,
+        used: ModelsInUse,
+        asked: SuiteRequest,
+        beside: Executor,
     ) -> None:
         self.table, self.suite, self.used, self.asked = table, suite, used, asked
+        self.beside = beside
         self.z = used.z
+        self.everybody = None
+        if len(used.everybody) > len(self.z):
+            everybody = standardise(used.everybody)
+            self.everybody = beside.submit(self._correlated, everybody, 2, ranked=0)
         self.whole = standardise(used.scores[used.complete]) if self._rows() else self.z[:0]
         self.benchmarks = self._correlated(self.z, 1)
         self.matrix, self.spectrum = self.benchmarks.matrix, self.benchmarks.spectrum
@@ -145,13 +158,19 @@ class _Analysis:
         responses: Mapping[str, ResponseMatrix] | None,
     ) -> SuiteAnalysis:
         names, asked, leading = self.used.benchmarks, self.asked, self.spectrum.leading
-        coverage = choose(self.benchmarks, wanted, self._rng(3))
-        places = places_of(self.benchmarks, coverage, self.whole)
         linearity, residuals = (
             linearity_of(self.whole, names, leading) if len(self.whole) else ((), self.whole)
         )
         overall = np.nanmean(self.z, axis=1)
         standings = Standings(overall, self.whole, residuals)
+        blind_spot = self.beside.submit(
+            blind_spot_of, self.benchmarks, standings, self._rng(4), constant=asked.constant
+        )
+        swaps = None
+        if len(self.whole):
+            swaps = self.beside.submit(swaps_of, self.whole, self.matrix, self._rng(5))
+        coverage = choose(self.benchmarks, wanted, self._rng(3))
+        places = places_of(self.benchmarks, coverage, self.whole)
         transfer = None
         if later is not None:
             transfer = transfer_of(
@@ -167,19 +186,17 @@ class _Analysis:
             benchmarks=names,
             data=self._data(),
             spectrum=self.spectrum,
-            everybody=self._everybody(),
+            everybody=self.everybody.result().spectrum if self.everybody else self.spectrum,
             correlations=tuple(tuple(row) for row in self.matrix.tolist()),
             models=self._models(overall),
             components=self._components(),
             coverage=coverage,
             places=places,
             cluster_order=tuple(names[j] for j in cluster_order(self.matrix)),
-            removal=removal_of(places),
+            removal=removal_of(places, self.spectrum),
             linearity=linearity,
-            blind_spot=blind_spot_of(
-                self.benchmarks, standings, self._rng(4), constant=asked.constant
-            ),
-            swaps=swaps_of(self.whole, self.matrix, self._rng(5)) if len(self.whole) else None,
+            blind_spot=blind_spot.result(),
+            swaps=swaps.result() if swaps else None,
             hidden_swaps=hidden_swaps(
                 standings.runner_up_gap, float(overall.std()), self.spectrum.eigenvalues,
                 leading, self._rng(7),
@@ -188,7 +205,7 @@ class _Analysis:
             transfer=transfer,
             items=items_of(
                 responses or {},
-                {one.benchmark: one.irreplaceability for one in places},
+                {one.benchmark: one.irreplaceability.value for one in places},
                 seed=asked.seed,
             ),
         )  # fmt: skip
@@ -213,11 +230,6 @@ class _Analysis:
         picks = draw_models(len(z), self.asked.replicates, rng)
         spectrum, resampled = spectrum_of(z, pearson, spearman, (picks, ranked), rng)
         return CorrelatedBenchmarks(names, pearson.matrix, resampled, spectrum)
-
-    def _everybody(self) -> Spectrum:
-        if len(self.used.everybody) == len(self.z):
-            return self.spectrum
-        return self._correlated(standardise(self.used.everybody), 2, ranked=0).spectrum
 
     def _components(self) -> tuple[Component, ...]:
         count = max(self.spectrum.leading, 2)
@@ -296,7 +308,7 @@ class _Analysis:
         """Return d_eff by one way of handling missing scores, and what was repaired."""
         try:
             used = models_in_use(self.suite, frontier=self.asked.frontier, missing=missing)
-            found = correlations(used.scores, used.benchmarks)
+            found = correlations(used.z, used.benchmarks)
         except InputError:
             return None, None, 0.0
         d_eff = float(participation_ratio(eigenvalues_of(found.matrix)))

@@ -62,9 +62,9 @@ def cautions_of(found: SuiteAnalysis) -> tuple[str, ...]:
     return tuple(said)
 
 
-def listed(names: Sequence[str]) -> str:
-    """Write names in a sentence, the first eight of them."""
-    shown = list(names[:MOST_NAMES])
+def listed(names: Sequence[str], most: int = MOST_NAMES) -> str:
+    """Write names in a sentence, the first eight of them or as many as `most` says."""
+    shown = list(names[:most])
     more = len(names) - len(shown)
     if more:
         return f"{', '.join(shown)} and {more} more"
@@ -94,10 +94,11 @@ def _keep(found: SuiteAnalysis) -> str:
     one = found.coverage
     best = "no other set of that size covers more" if one.exact else "found greedily"
     if one.size == found.data.benchmarks:
-        return f"Keep all {one.size}: fewer do not cover what was asked for."
+        every = "both" if one.size == 2 else f"all {one.size}"
+        return f"Keep {every}: fewer do not cover what was asked for."
     return (
-        f"Keep {'this' if one.size == 1 else f'these {one.size}'}: {listed(one.kept)}. "
-        f"{'It covers' if one.size == 1 else 'They cover'} {one.f.value:.0%} of the suite (f; "
+        f"Keep {'this' if one.size == 1 else f'these {one.size}'}: {listed(one.kept, one.size)}. "
+        f"{'It covers' if one.size == 1 else 'They cover'} {one.f.value:.0%} of the suite ("
         f"{best}; {'one' if one.size == 1 else one.size} at random would cover "
         f"{one.curve[one.size - 1].random:.0%}), and from {'it' if one.size == 1 else 'them'} "
         f"{one.foretold.value:.0%} of the variance of all scores can be foretold."
@@ -138,10 +139,13 @@ def _adds(found: SuiteAnalysis) -> list[str]:
     said = []
     if nothing:
         said.append(
-            f"These add nothing: {listed(nothing)} (the kept ones foretell 90% or more of each)."
+            f"These add nothing: {listed(nothing, len(nothing))} (the kept ones foretell 90% or "
+            "more of each)."
         )
     if little:
-        said.append(f"These add little: {listed(little)} (75% to 90% of each is foretold).")
+        said.append(
+            f"These add little: {listed(little, len(little))} (75% to 90% of each is foretold)."
+        )
     if not nothing:
         most = max(rest, key=_told)
         said.append(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .directions import covering_radius, leading_components, loadings, unit_rows
+from .directions import covering_radii, covering_radius, leading_components, loadings, unit_rows
 from .result import BlindSpot, Resampled, Weight
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from .correlated import CorrelatedBenchmarks
 
-NULLS = 100
+NULLS, _AT_ONCE = 100, 10
 _ONE = 1e-6  # d_eff - 1 below this is 0
 
 
@@ -81,10 +81,10 @@ def blind_spot_of(
     rows = unit_rows(loadings(matrix, leading))
     omega, farthest = covering_radius(rows, rng)
     signed, _ = covering_radius(rows, rng, signed=True)
-    null = np.array(
+    null = np.concatenate(
         [
-            covering_radius(unit_rows(rng.standard_normal((k, leading))), rng)[0]
-            for _ in range(NULLS)
+            covering_radii(unit_rows(rng.standard_normal((_AT_ONCE, k, leading))), rng)[0]
+            for _ in range(NULLS // _AT_ONCE)
         ]
     )
     exponent = spectrum.d_eff.value - 1

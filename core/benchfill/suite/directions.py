@@ -30,8 +30,8 @@ def loadings(matrix: NDArray[np.float64], leading: int) -> NDArray[np.float64]:
 
 
 def unit_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Scale rows to length 1, shape (k, d)."""
-    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))
+    """Scale rows to length 1, shape (..., k, d)."""
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-12))
 
 
 def covering_radius(
@@ -54,19 +54,30 @@ def covering_radius(
     -------
     The angle in radians, a lower bound of the covering radius, and a unit vector, shape (d,).
     """
-    d = rows.shape[1]
+    angles, points = covering_radii(rows[None], rng, signed=signed)
+    return float(angles[0]), points[0]
+
+
+def covering_radii(
+    rows: NDArray[np.float64], rng: np.random.Generator, *, signed: bool = False
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the same for B sets of rows (B, k, d) at once: angles (B,) and unit vectors (B, d)."""
+    sets, _, d = rows.shape
+    lines = np.ascontiguousarray(rows.swapaxes(1, 2))
 
     def nearest(points: NDArray[np.float64]) -> NDArray[np.float64]:
-        cosines = points @ rows.T
-        return np.asarray((cosines if signed else np.abs(cosines)).max(1))
+        cosines = points @ lines
+        return np.asarray((cosines if signed else np.abs(cosines, out=cosines)).max(2))
 
-    points = unit_rows(rng.standard_normal((DIRECTIONS, d)))
+    points = unit_rows(rng.standard_normal((sets, DIRECTIONS, d)))
     step = 0.5
     for _ in range(_ROUNDS):
-        far = points[np.argsort(nearest(points), kind="stable")[:_SURVIVORS]]
-        moved = far[:, None] + step * rng.standard_normal((_SURVIVORS, _CHILDREN, d))
-        points = np.concatenate([far, unit_rows(moved.reshape(-1, d))])
+        order = np.argsort(nearest(points), axis=1, kind="stable")[:, :_SURVIVORS, None]
+        far = np.take_along_axis(points, order, 1)
+        moved = far[:, :, None] + step * rng.standard_normal((sets, _SURVIVORS, _CHILDREN, d))
+        points = np.concatenate([far, unit_rows(moved.reshape(sets, -1, d))], axis=1)
         step *= _SHRINK
     found = nearest(points)
-    best = int(np.argmin(found))
-    return float(np.arccos(np.clip(found[best], -1, 1))), points[best]
+    best = np.argmin(found, axis=1)
+    every = np.arange(sets)
+    return np.arccos(np.clip(found[every, best], -1, 1)), points[every, best]

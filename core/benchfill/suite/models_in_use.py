@@ -66,6 +66,7 @@ class ModelsInUse:
 def standardise(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return columns with mean 0 and standard deviation 1 (divisor n); NaN stays."""
     centred = scores - np.nanmean(scores, axis=0)
+    centred = centred / np.nanmax(np.abs(centred), axis=0)  # squares of 1e-200 would be 0
     return np.asarray(centred / np.sqrt(np.nanmean(centred**2, axis=0)))
 
 
@@ -191,6 +192,11 @@ def _refuse_sizes(table: ScoreTable) -> None:
 
 
 def _refuse_few_benchmarks(left: int, table: ScoreTable) -> None:
+    if len(table.benchmarks) < LEAST_BENCHMARKS:
+        raise InputError(
+            f"the scores are of {_count(len(table.benchmarks), 'benchmark')}; a suite needs "
+            f"{LEAST_BENCHMARKS}, each a column of numbers."
+        )
     if left < LEAST_BENCHMARKS:
         raise InputError(
             f"only {left} of {_count(len(table.benchmarks), 'benchmark')} tells the models in use "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .models_in_use import standardise
 from .result import Novelty, Resampled
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def novelty_of(
     left, lengths, _ = np.linalg.svd(z - z.mean(0), full_matrices=False)
     parts = left[:, :leading][:, lengths[:leading] > 1e-9 * lengths[0]]
     design = np.column_stack([np.ones(len(parts)), parts])[known]
-    y, times = outside[known], picks[:, known].astype(np.float64)
+    y, times = standardise(outside[known, None])[:, 0], picks[:, known].astype(np.float64)
     drawn = [_unexplained(design, y, weight) for weight in times]
     return Novelty(
         benchmark=name,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .correlated import CorrelatedBenchmarks
-    from .result import Coverage, Verdict
+    from .result import Coverage, Spectrum, Verdict
 
 NOTHING, LITTLE = 0.9, 0.75  # shares of a benchmark that the kept ones explain; ours
 
@@ -45,6 +45,7 @@ def places_of(
     k, leading = len(matrix), benchmarks.spectrum.leading
     kept = [names.index(name) for name in chosen.kept]
     alone, outside = irreplaceability(matrix), mass_outside(matrix, leading)
+    alone_drawn = irreplaceability(benchmarks.resampled)
     moved: Sequence[Resampled | None] = disruptions(whole) if len(whole) else [None] * k
     shares = {one.benchmark: one.share for one in chosen.core}
     off = np.abs(matrix) - 2 * np.eye(k)
@@ -62,7 +63,7 @@ def places_of(
                 gain=_gain(matrix, kept, j),
                 nearest=names[nearest],
                 nearest_r=float(matrix[j, nearest]),
-                irreplaceability=float(alone[j]),
+                irreplaceability=Resampled.of(float(alone[j]), alone_drawn[:, j]),
                 mass_outside=float(outside[j]),
                 disruption=moved[j],
             )
@@ -70,15 +71,18 @@ def places_of(
     return tuple(sorted(found, key=lambda one: (one.explained is not None, -one.gain)))
 
 
-def removal_of(places: Sequence[Place]) -> Removal:
+def removal_of(places: Sequence[Place], spectrum: Spectrum) -> Removal:
     """Correlate what goes wrong without a benchmark with what was expected of it."""
+    k = spectrum.benchmarks
     told = [one for one in places if one.disruption is not None]
     moved = np.array([one.disruption.value for one in told if one.disruption is not None])
     return Removal(
         disruption_and_mass=association(moved, np.array([one.mass_outside for one in told])),
         disruption_and_irreplaceability=association(
-            moved, np.array([one.irreplaceability for one in told])
+            moved, np.array([one.irreplaceability.value for one in told])
         ),
+        irreplaceability_by_chance=max(1 - (k - 1) / (spectrum.models - 1), 0.0),
+        mass_by_chance=(k - min(spectrum.leading, k)) / k,
     )
 
 

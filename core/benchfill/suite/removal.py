@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _RANK = 1e-10
+_SINGULAR = 1e-7  # 1 - R^2 below this is 0, but for the diagonal
 
 
 def explained(matrices: NDArray[np.float64], by: Sequence[int]) -> NDArray[np.float64]:
@@ -44,15 +45,16 @@ def explained(matrices: NDArray[np.float64], by: Sequence[int]) -> NDArray[np.fl
     return np.asarray(np.clip((held**2 * weight[..., None]).sum(-2), 0, 1))
 
 
-def irreplaceability(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ``1 - R_j^2`` of each benchmark on all others, shape (k,).
+def irreplaceability(matrices: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return ``1 - R_j^2 = 1 / [C^-1]_jj`` of each benchmark on all others, shape (..., k).
 
-    ``1 / [C^-1]_jj`` where C has an inverse.
+    Where C (..., k, k) has no inverse, it is 0 of the benchmarks that others tell exactly.
     """
-    k = len(matrix)
-    return np.array(
-        [1 - explained(matrix, [other for other in range(k) if other != j])[j] for j in range(k)]
-    )
+    k = matrices.shape[-1]
+    # so little on the diagonal moves the result by as little, and every C can be inverted
+    inverse = np.linalg.inv(matrices + _RANK * np.eye(k))
+    alone = 1 / np.diagonal(inverse, axis1=-2, axis2=-1)
+    return np.asarray(np.where(alone < _SINGULAR, 0.0, np.clip(alone, 0, 1)))
 
 
 def mass_outside(matrix: NDArray[np.float64], leading: int) -> NDArray[np.float64]:

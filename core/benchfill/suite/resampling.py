@@ -44,25 +44,35 @@ def resampled_rank_correlations(
     Scores must be whole. A model that was drawn twice ties with itself.
     """
     order = np.argsort(scores, axis=0, kind="stable")
-    sorted_scores = np.take_along_axis(scores, order, 0)
+    first, last = _ties(scores, order)
     n, k = scores.shape
-    differs = sorted_scores[1:] != sorted_scores[:-1]
-    step = np.concatenate([np.zeros((1, k), np.int64), np.cumsum(differs, axis=0)])
-    # each column's ties get numbers of their own, so that one bincount serves all columns
-    offsets = np.concatenate([[0], np.cumsum(step[-1] + 1)])
-    groups = step + offsets[:-1]
-    group_of = np.empty((n, k), np.int64)
-    np.put_along_axis(group_of, order, groups, 0)
+    below = np.zeros((n + 1, k))  # models drawn among the lowest 0, 1, ..., n of each column
     found = np.empty((len(picks), k, k))
     good = np.empty(len(picks), dtype=bool)
     for b, times in enumerate(picks):
         weight = times.astype(np.float64)
-        size = np.bincount(groups.ravel(), weights=weight[order].ravel(), minlength=offsets[-1])
-        below = np.cumsum(size) - size - n * np.repeat(np.arange(k), np.diff(offsets))
-        rank = (below + (size + 1) / 2 - (n + 1) / 2) / n
+        np.cumsum(weight[order], axis=0, out=below[1:])
         drawn = np.flatnonzero(times)
-        good[b] = _weighted(rank[group_of[drawn]], weight[drawn], found[b])
+        # the mean rank of ties is (below + below or tied + 1) / 2, here less the mean (n + 1) / 2
+        rank = (below.take(first[drawn]) + below.take(last[drawn]) - n) / (2 * n)
+        good[b] = _weighted(rank, weight[drawn], found[b])
     return found[good]
+
+
+def _ties(
+    scores: NDArray[np.float64], order: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return how many scores of a column are below each, and how many are below or equal, (n, k).
+
+    As indices into an array of shape (n + 1, k) that was made flat: the number times k plus column.
+    """
+    n, k = scores.shape
+    lowest_first = np.take_along_axis(scores, order, 0)
+    first, last = np.empty((2, n, k), np.int64)
+    for j in range(k):
+        first[:, j] = np.searchsorted(lowest_first[:, j], scores[:, j], "left")
+        last[:, j] = np.searchsorted(lowest_first[:, j], scores[:, j], "right")
+    return first * k + np.arange(k), last * k + np.arange(k)
 
 
 def draw_models(n: int, replicates: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -94,7 +104,8 @@ def _weighted(
     """Write the correlations of weighted rows into `out`; False where a column does not vary."""
     share = weight / weight.sum()
     mean = share @ x
-    covariance = (x * share[:, None]).T @ x - np.outer(mean, mean)
+    rooted = x * np.sqrt(share)[:, None]  # times itself: half the work of another matrix
+    covariance = rooted.T @ rooted - np.outer(mean, mean)
     variance = np.diagonal(covariance)
     if (variance < _FLAT).any():
         return False

@@ -262,10 +262,13 @@ class Place(_Frozen):
     gain: float = Field(description="f that is lost without it if kept, that it would add if not")
     nearest: str = Field(description="the benchmark it goes together with most")
     nearest_r: float
-    irreplaceability: float = Field(
-        description="1 - R^2 on all other benchmarks, 1 / [C^-1]_jj; 0 when they tell it all"
+    irreplaceability: Resampled = Field(
+        description="1 - R^2 on all other benchmarks, 1 / [C^-1]_jj; 0 when they tell it all; "
+        "resamples hold models twice, so the interval lies somewhat low where models are few"
     )
-    mass_outside: float = Field(description="squared eigenvector entries outside the leading ones")
+    mass_outside: float = Field(
+        description="squared eigenvector entries outside the leading ones; (k - d) / k by chance"
+    )
     disruption: Resampled | None = Field(
         description="mean change of the models' ranks when it is left out; None: no whole rows"
     )
@@ -283,6 +286,10 @@ class Removal(_Frozen):
 
     disruption_and_mass: Association
     disruption_and_irreplaceability: Association
+    irreplaceability_by_chance: float = Field(
+        description="expected of a benchmark of noise: 1 - (k - 1) / (n - 1)"
+    )
+    mass_by_chance: float = Field(description="expected of eigenvectors that mean nothing")
 
 
 class SwapRate(_Frozen):

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+LARGEST = 1e100  # of a score, so that sums of squares stay finite
+
+
 class SkippedColumn(NamedTuple):
     """A column of a file that was not taken for a benchmark, and why."""
 
@@ -63,6 +66,12 @@ class ScoreTable:
             )
         if np.isinf(self.scores).any():
             raise InputError("a score is infinite; leave it out.")
+        if (np.abs(self.scores) > LARGEST).any():
+            j, k = np.argwhere(np.abs(self.scores) > LARGEST)[0]
+            raise InputError(
+                f"model {self.models[j]!r} scores {self.scores[j, k]:g} on {self.benchmarks[k]!r}; "
+                f"the most is {LARGEST:g}."
+            )
 
     @property
     def missing(self) -> NDArray[np.bool_]:

@@ -63,7 +63,10 @@ def transfer_of(
             f"exact name; {LEAST_BENCHMARKS} are needed.",
             field="--later",
         )
-    then = models_in_use(later.select(shared), frontier=how[0], missing=how[1])
+    try:
+        then = models_in_use(later.select(shared), frontier=how[0], missing=how[1])
+    except InputError as error:
+        raise InputError(error.message, field="--later") from None
     common = [name for name in shared if name in then.benchmarks]
     if len(common) < LEAST_BENCHMARKS:
         raise InputError("has too few benchmarks that vary.", field="--later")

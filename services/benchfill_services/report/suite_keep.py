@@ -98,7 +98,9 @@ def _places(analysis: SuiteAnalysis) -> Section:
         "A benchmark that is not kept adds nothing when the kept ones explain 90% of its variance "
         "or more, little from 75% on. Disruption is by how many ranks a model moves on average "
         "when the benchmark is left out; what is unique of it is the share that all other "
-        "benchmarks together leave unexplained.",
+        "benchmarks together leave unexplained (of a benchmark of noise about "
+        f"{analysis.removal.irreplaceability_by_chance:.2f}); its share outside the leading "
+        f"components would be {analysis.removal.mass_by_chance:.2f} if they meant nothing.",
     ]
     if mass.rho is not None and alone.rho is not None:
         words.append(
@@ -122,7 +124,7 @@ def _places(analysis: SuiteAnalysis) -> Section:
                 ("benchmark", "verdict", "explained", "adds", "unique"),
                 tuple(
                     (one.benchmark, one.verdict, figure(one.explained, 2), one.gain,
-                     one.irreplaceability)
+                     figure(one.irreplaceability, 2))
                     for one in analysis.places
                 ),
             ),

@@ -65,6 +65,42 @@ def test_a_reversed_scale_is_said_and_never_turned_round() -> None:
     assert found.spectrum.d_eff.value == pytest.approx(plain.spectrum.d_eff.value)
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e-9, 1e90])
+def test_any_scale_is_the_same_suite(scale: float) -> None:
+    """Squares of 1e-300 are nothing, those of 1e200 beyond all numbers."""
+    values = scores()
+    request = bf.SuiteRequest(frontier=1, replicates=20, outside=("F",))
+    plain, found = (bf.analyse_suite(table(one), request) for one in (values, scale * values))
+    assert found.spectrum.d_eff.value == pytest.approx(plain.spectrum.d_eff.value)
+    assert found.novelty[0].novelty.value == pytest.approx(plain.novelty[0].novelty.value)
+    assert found.coverage.kept == plain.coverage.kept
+    with pytest.raises(bf.InputError, match=r"model 'm0' scores .*e.* on 'A'; the most is 1e"):
+        table(values * 1e150)
+
+
+@pytest.mark.parametrize(("benchmarks", "exact", "gamma"), [(15, 1, 1), (16, 1, 0), (17, 0, 0)])
+def test_where_enumeration_ends(benchmarks: int, exact: int, gamma: int) -> None:
+    request = bf.SuiteRequest(frontier=1, replicates=20, select=3)
+    found = bf.analyse_suite(table(scores(40, benchmarks)), request).coverage
+    assert found.exact == (found.optimum_f is not None) == bool(exact)
+    assert (found.greedy_f.gamma is not None) == bool(gamma)
+    assert len(found.curve) == benchmarks
+
+
+def test_every_benchmark_to_keep_or_drop_is_named() -> None:
+    """An answer that ends in `and 14 more` cannot be acted on."""
+    request = bf.SuiteRequest(frontier=1, replicates=20, select=12)
+    found = bf.analyse_suite(table(scores(40, 26)), request)
+    keep = next(one for one in found.answer if one.startswith("Keep"))
+    assert all(f"{name}," in keep or f"{name} and" in keep or f"{name}." in keep
+               for name in found.coverage.kept)  # fmt: skip
+    drop = " ".join(one for one in found.answer if one.startswith("These add"))
+    for place in found.places:
+        if place.verdict in {"adds nothing", "adds little"}:
+            assert place.benchmark in drop
+    assert "more." not in keep
+
+
 def test_constant_columns_are_left_out_by_name() -> None:
     values = np.column_stack([scores(), np.full(60, 3.3)])
     found = bf.analyse_suite(table(values), ONE)
@@ -89,7 +125,7 @@ def test_duplicates_are_named_and_add_nothing() -> None:
     found = bf.analyse_suite(table(np.clip(values, 0, None)), ONE)
     assert found.data.duplicates[0] == ("A", "G")
     assert "A and G tell the models apart in the same way: one is enough." in found.cautions
-    alone = {one.benchmark: one.irreplaceability for one in found.places}
+    alone = {one.benchmark: one.irreplaceability.value for one in found.places}
     assert alone["A"] == pytest.approx(0, abs=1e-6)
     assert not {"A", "G"} <= set(found.coverage.kept)
     assert found.spectrum.benchmarks == 8
@@ -99,7 +135,7 @@ def test_more_benchmarks_than_models() -> None:
     found = bf.analyse_suite(table(scores(8, 20)), ONE)
     assert "no more models than benchmarks" in said(found)
     assert found.spectrum.d_eff.value <= 7
-    assert all(one.irreplaceability == pytest.approx(0, abs=1e-6) for one in found.places)
+    assert all(one.irreplaceability.value == pytest.approx(0, abs=1e-6) for one in found.places)
     assert found.coverage.exact is False
     assert found.coverage.greedy_f.gamma is None
 
@@ -125,7 +161,7 @@ def test_two_benchmarks() -> None:
     [
         (scores(1), "the scores are of 1 model;"),
         (scores(2), "the scores are of 2 models;"),
-        (scores(9, 1), "only 1 of 1 benchmark tells the models in use apart"),
+        (scores(9, 1), "the scores are of 1 benchmark; a suite needs 2"),
         (np.full((9, 3), 7.0), "3 benchmarks and none of them tells the models"),
         (np.where(np.arange(6) < 5, np.nan, scores()), "only 1 of 6 benchmarks"),
         (np.where(np.arange(60)[:, None] < 58, np.nan, scores()), "2 models of 60 have all scores"),

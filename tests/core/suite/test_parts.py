@@ -9,7 +9,7 @@ from scipy.stats import binomtest, norm, spearmanr
 import benchfill as bf
 from benchfill.suite.clusters import cluster_order
 from benchfill.suite.correlation import correlations, nearest_correlation, pairwise
-from benchfill.suite.directions import covering_radius, loadings, unit_rows
+from benchfill.suite.directions import covering_radii, covering_radius, loadings, unit_rows
 from benchfill.suite.hidden import hidden_spectra, swap_probability
 from benchfill.suite.linearity import linearity_of
 from benchfill.suite.models_in_use import standardise
@@ -96,6 +96,15 @@ def test_covering_radius_of_the_axes(d: int) -> None:
     assert signed == pytest.approx(np.arccos(-1 / np.sqrt(d)), abs=2e-3)
 
 
+def test_many_covering_radii_at_once() -> None:
+    rng = np.random.default_rng(3)
+    rows = unit_rows(rng.standard_normal((4, 6, 3)))
+    together, there = covering_radii(rows, rng)
+    for one, angle, point in zip(rows, together, there, strict=True):
+        assert angle == pytest.approx(covering_radius(one, rng)[0], abs=2e-3)
+        assert np.arccos(np.abs(one @ point).max()) == pytest.approx(angle)
+
+
 def test_one_dimension_has_no_blind_direction() -> None:
     found, _ = covering_radius(np.ones((4, 1)), np.random.default_rng(0))
     assert found == 0
@@ -146,9 +155,24 @@ def test_explained_is_r_squared_and_irreplaceability_the_inverse() -> None:
     fit = z[:, :3] @ np.linalg.lstsq(z[:, :3], z[:, 4], rcond=None)[0]
     assert explained(matrix, [0, 1, 2])[4] == pytest.approx(1 - np.mean((z[:, 4] - fit) ** 2))
     np.testing.assert_allclose(irreplaceability(matrix), 1 / np.diag(np.linalg.inv(matrix)))
+    twins = np.array([[1.0, 1, 0.2], [1, 1, 0.2], [0.2, 0.2, 1]])
+    alone = irreplaceability(np.stack([np.eye(3), twins]))
+    np.testing.assert_allclose(alone, [[1, 1, 1], [0, 0, 0.96]], atol=1e-8)
     many = explained(np.stack([matrix, np.eye(5)]), [0, 1])
     np.testing.assert_allclose(many[0], explained(matrix, [0, 1]))
     np.testing.assert_allclose(many[1], [1, 1, 0, 0, 0])
+
+
+def test_what_is_unique_has_an_interval_and_a_null() -> None:
+    rng = np.random.default_rng(0)
+    found = bf.analyse_suite(table(rng.normal(size=(400, 5))), ONE)
+    unique = [one.irreplaceability for one in found.places]
+    assert all(one.q025 < one.value < one.q975 + 0.01 for one in unique)
+    chance = found.removal.irreplaceability_by_chance
+    assert chance == 1 - 4 / 399
+    assert np.mean([one.value for one in unique]) == pytest.approx(chance, abs=0.01)
+    outside = [one.mass_outside for one in found.places]
+    assert np.mean(outside) == pytest.approx(found.removal.mass_by_chance)
 
 
 def test_disruption_counts_places() -> None:
@@ -270,6 +294,8 @@ def test_transfer_uses_what_both_dates_have() -> None:
     assert one.ratio.value == pytest.approx(one.f_transferred / one.f_own)
     with pytest.raises(bf.InputError, match="--later: has 0 of the 6 benchmarks"):
         bf.analyse_suite(table(now), ONE, later=table(then, prefix="x"))
+    with pytest.raises(bf.InputError, match="--later: the scores are of 1 model"):
+        bf.analyse_suite(table(now), ONE, later=table(then[:1]))
 
 
 def test_items_stand_beside_their_benchmark() -> None:
@@ -286,7 +312,7 @@ def test_items_stand_beside_their_benchmark() -> None:
     assert best.widest_gap.value == diagnosis.max_gap.value
     assert best.ddm.value == diagnosis.ddm.value
     place = next(one for one in found.places if one.benchmark == "b2")
-    assert best.help == pytest.approx(place.irreplaceability * best.widest_gap.value)
+    assert best.help == pytest.approx(place.irreplaceability.value * best.widest_gap.value)
     assert "A new item would help most in b2" in found.answer[-1]
     assert "all items have the same difficulty" in none.problem
     with pytest.raises(bf.InputError, match="--responses: there is no benchmark 'zz'"):

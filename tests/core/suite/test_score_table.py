@@ -80,6 +80,16 @@ def test_a_mean_under_another_name_is_found_by_its_numbers(read) -> None:
     assert table.skipped == (("How good", "is the mean of the other columns"),)
 
 
+def test_whole_numbers_may_name_models(read) -> None:
+    table = read("id,A,B\n17,1,2\n4,3,1\n9,2,2\n")
+    assert table.models == ("17", "4", "9")
+
+
+def test_small_scores_are_no_means_of_one_another(read) -> None:
+    lines = ["model,A,B,C", "m1,.001,.002,.003", "m2,.002,.001,.004", "m3,.003,.003,.001"]
+    assert read("\n".join(lines)).benchmarks == ("A", "B", "C")
+
+
 def test_named_columns_are_taken_as_they_are_named(read) -> None:
     text = "model,year,A,B\nm1,2024,1,2\nm2,2025,4,5\nm3,2023,7,8\n"
     table = read(text, columns=["B", "year"])
@@ -91,10 +101,13 @@ def test_named_columns_are_taken_as_they_are_named(read) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "is empty"),
+        ("", "is empty; expected a header line with model and the names of benchmarks"),
         ("model,A\n", "has a header but no data line"),
         ("model,A,B\nm1,1,x\nm2,2,3\nm3,4,5\n", "line 2, B: 'x' is no number; mend it"),
         ("model,A,B\nm1,1,85%\nm2,2,3\nm3,4,5\n", "line 2, B: '85%' is no number"),
+        ("model,A,B\nm1,1,85 %\nm2,2,3%\nm3,4,5%\n", "line 2, B: '85 %' is no number"),
+        ("model;A;B\nm1;1;8,5\nm2;2;3,1\nm3;4;5,2\n", "line 2, B: '8,5' is no number"),
+        ("A,B,C\n0.5,1,2\n0.25,2,3\n1,0,1\n", "first one, 'A', holds scores and no names"),
         ("model;A;B\nm1;1;8,5\nm2;2;3\nm3;4;5\n", "line 2, B: '8,5' is no number"),
         ("model,A,B\nm1,1,inf\nm2,2,3\nm3,4,5\n", "line 2, B: 'inf' is no number"),
         ("model,A,B\nm1,1_0,1\nm2,2,3\nm3,4,5\n", "line 2, A: '1_0' is no number"),
