@@ -40,6 +40,7 @@ _AT_ONCE = 8
 _SECONDS = 120.0
 _SHOWN = 120  # characters of a reply
 _CHARS_PER_TOKEN = 4
+_FRAME = 20  # tokens around a chat's turns
 
 
 class ModelCheck(BaseModel):
@@ -50,14 +51,14 @@ class ModelCheck(BaseModel):
     name: str
     model: str = Field(description="litellm id")
     provider: str
-    answers: bool
+    answers: bool | None = Field(description="None of an external runner, which is not started")
     problem: str | None = Field(None, description="why it does not answer, and what to do")
     seconds: float | None = Field(None, description="of the call as the pool file has it")
     reply: str | None = Field(None, description="the beginning of what it said; untrusted")
     prompt_tokens: int | None = None
     completion_tokens: int | None = Field(None, description="reasoning included")
     reasoning_tokens: int | None = None
-    cut: bool = Field(False, description="the reply ended at the limit of tokens")
+    cut: bool = Field(False, description="a chat's reply ended at its limit of tokens")
     usd_per_1000_rollouts: float | None = Field(None, description="None: the price is unknown")
     left_out: tuple[str, ...] = Field((), description="parameters of the pool it does not take")
     parameters: tuple[ParameterCheck, ...] = ()
@@ -88,19 +89,21 @@ class PoolCheck(BaseModel):
     @property
     def failed(self) -> tuple[ModelCheck, ...]:
         """The models that do not answer."""
-        return tuple(one for one in self.models if not one.answers)
+        return tuple(one for one in self.models if one.answers is False)
 
 
 def forecast(pool: Pool, item: Item = SAMPLE_ITEM, *, parameters: bool = True) -> Forecast:
     """Reckon what checking a pool costs at most, before anything is asked."""
     usd, unknown = 0.0, []
     probes = _PROBES if parameters else 0
-    for model in pool.models:
+    called = [model for model in pool.who_may_judge if model.runner is None]
+    for model in called:
         price = price_of(model)
         if price is None:
             unknown.append(model.name)
             continue
-        prompt = build_prompt(model, pool.shots_of(model), item).chars // _CHARS_PER_TOKEN + 20
+        prompt = build_prompt(model, pool.shots_of(model), item, pool.scoring).chars
+        prompt = prompt // _CHARS_PER_TOKEN + _FRAME
         limit = model.parameters.token_limit or REPLY_LIMIT
         usd += price.of(prompt, limit) + probes * price.of(prompt, PROBE_LIMIT)
     return Forecast(calls=len(pool.models) * (1 + probes), usd=usd, price_unknown=tuple(unknown))
@@ -113,7 +116,7 @@ async def check_pool(
     parameters: bool = True,
     on_model: Callable[[ModelCheck], None] | None = None,
 ) -> PoolCheck:
-    """Call each model of a pool with an item, and find out which parameters it takes.
+    """Call each model of a pool, judges too, with an item, and find out which parameters it takes.
 
     A model that fails is part of the result, no error.
     """
@@ -130,13 +133,13 @@ async def check_pool(
 
         async def placed(model: PoolModel) -> ModelCheck:
             async with places:
-                prompt = build_prompt(model, pool.shots_of(model), item)
+                prompt = build_prompt(model, pool.shots_of(model), item, pool.scoring)
                 checked = await _check(caller, model, prompt, parameters=parameters)
             if on_model is not None:
                 on_model(checked)
             return checked
 
-        models = await asyncio.gather(*(placed(model) for model in pool.models))
+        models = await asyncio.gather(*(placed(model) for model in pool.who_may_judge))
     return PoolCheck(
         models=tuple(models),
         calls=sum(one.calls for one in models),
@@ -194,9 +197,11 @@ async def _check(
         name=model.name,
         model=model.model,
         provider=provider_of(model),
-        answers=False,
+        answers=False if model.runner is None else None,
         retires=retires_on(model),
     )
+    if model.runner is not None:
+        return found
     try:
         if model.api_base == LOCAL:
             await asyncio.to_thread(model_file, model.local_model)
@@ -254,6 +259,7 @@ def _measured(model: PoolModel, reply: Reply) -> dict[str, object]:
         "prompt_tokens": reply.prompt_tokens,
         "completion_tokens": reply.completion_tokens,
         "reasoning_tokens": reply.reasoning_tokens,
-        "cut": reply.finish_reason == "length",
+        # a raw completion does not end by itself
+        "cut": reply.finish_reason == "length" and model.style == "chat",
         "usd_per_1000_rollouts": None if cost is None else 1000 * cost,
     }

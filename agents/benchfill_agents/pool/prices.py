@@ -48,7 +48,7 @@ def cost_of(model: PoolModel, reply: Reply) -> float | None:
 
 def retires_on(model: PoolModel) -> str | None:
     """Return the day (ISO 8601) on which the provider ends the model, where litellm knows it."""
-    if model.api_base is not None:
+    if model.api_base is not None or model.runner is not None:
         return None
     day = _listed(model).get("deprecation_date")
     return day if isinstance(day, str) else None

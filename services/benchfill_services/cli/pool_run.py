@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import typer
@@ -71,7 +72,7 @@ def run_check(
     expected = forecast(pool, item, parameters=parameters)
     typer.echo(_expectation(expected), err=True)
     with counting() as bar:
-        task = bar.add_task("models", total=len(pool.models))
+        task = bar.add_task("models", total=len(pool.who_may_judge))
 
         def advance(_: ModelCheck) -> None:
             bar.advance(task)
@@ -113,10 +114,11 @@ def _print(console: Console, found: PoolCheck, *, own_items: bool) -> None:
 
 def _row(one: ModelCheck) -> tuple[str, ...]:
     if not one.answers:
-        return (one.name, "no", "-", "-", "-", "-")
+        return (one.name, "not called" if one.answers is None else "no", "-", "-", "-", "-")
     tokens = f"{_known(one.prompt_tokens)} + {_known(one.completion_tokens)}"
     cost = one.usd_per_1000_rollouts
-    price = "price unknown" if cost is None else f"{'at least ' if one.cut else ''}{cost:.3f}"
+    price = f"{'at least ' if one.cut else ''}{cost:.3f}" if cost else "0"
+    price = "price unknown" if cost is None else price
     rejected = dict.fromkeys(one.left_out)
     rejected |= dict.fromkeys(p.name for p in one.parameters if p.outcome == "rejected")
     return (one.name, "yes", f"{one.seconds:.2f}", tokens, price, ", ".join(rejected) or "-")
@@ -128,6 +130,8 @@ def _known(tokens: int | None) -> str:
 
 def _notes(one: ModelCheck) -> list[str]:
     notes = []
+    if one.answers is None:
+        notes.append("a runner of your own is not started here; let it answer by rollouts.")
     if one.left_out:
         notes.append(f"the pool sets {', '.join(one.left_out)}, which it is asked without.")
     if one.cut:
@@ -137,5 +141,6 @@ def _notes(one: ModelCheck) -> list[str]:
     if ignored:
         notes.append(f"it accepts {' and '.join(ignored)}, but its replies do not show it.")
     if one.retires is not None:
-        notes.append(f"the provider ends it on {one.retires}.")
+        past = one.retires <= datetime.now(UTC).date().isoformat()
+        notes.append(f"the provider {'ended' if past else 'ends'} it on {one.retires}.")
     return notes

@@ -101,6 +101,20 @@ async def test_one_model_that_fails_does_not_hide_the_others(
     assert [one.name for one in found.failed] == ["bad"]
 
 
+async def test_judges_are_called_and_runners_are_not(scripted_server: ScriptedServer) -> None:
+    runner = PoolModel.model_validate({"name": "own", "runner": "/no/such/program"})
+    judge = model_of(scripted_server, name="judge")
+    pool = Pool(models=(model_of(scripted_server, max_concurrency=2), runner), judges=(judge,))
+    expected = forecast(pool, parameters=False)
+    found = await check_pool(pool, parameters=False)
+    assert {one.name: one.answers for one in found.models} == {
+        "m": True,
+        "own": None,
+        "judge": True,
+    }
+    assert (expected.calls, found.calls, found.failed) == (2, 2, ())
+
+
 def taking(*names: str) -> Any:
     """A provider that takes only these parameters, and says which other one it met first."""
 
