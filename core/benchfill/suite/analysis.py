@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 REPLICATES = 500
 RANKED = 300  # of them at most are ranked anew
-MOST_REPLICATES = 10_000
+MOST_REPLICATES, MOST_CONSTANT = 10_000, 1e6
 DUPLICATE = 0.9999
 _LEAST_ROWS = 5  # with every score, for what needs whole rows
 
@@ -70,7 +70,7 @@ class SuiteRequest:
     replicates
         Resamples of the models behind the intervals, 20 to 10,000.
     constant
-        C of the blind spot's bound, if it is known.
+        C of the blind spot's bound, if it is known: above 0, at most a million.
     seed
         Of all draws.
     """
@@ -117,7 +117,7 @@ def analyse_suite(
         a name that is not in the table.
     """
     asked = request or SuiteRequest()
-    _refuse_replicates(asked.replicates)
+    _refuse_numbers(asked)
     _refuse_names(table, asked.outside, responses or {})
     suite = table.select([name for name in table.benchmarks if name not in asked.outside])
     used = models_in_use(suite, frontier=asked.frontier, missing=asked.missing)
@@ -328,11 +328,17 @@ class _Analysis:
         )
 
 
-def _refuse_replicates(replicates: int) -> None:
-    if not 20 <= replicates <= MOST_REPLICATES:
+def _refuse_numbers(asked: SuiteRequest) -> None:
+    if not 20 <= asked.replicates <= MOST_REPLICATES:
         raise InputError(
-            f"{replicates:,} resamples cannot be drawn; give 20 to {MOST_REPLICATES:,}.",
+            f"{asked.replicates:,} resamples cannot be drawn; give 20 to {MOST_REPLICATES:,}.",
             field="--bootstrap",
+        )
+    if asked.constant is not None and not 0 < asked.constant <= MOST_CONSTANT:
+        raise InputError(
+            f"{asked.constant:g} cannot be C of the bound; give a number above 0, at most "
+            f"{MOST_CONSTANT:g}.",
+            field="--constant",
         )
 
 

@@ -213,16 +213,6 @@ class Returns(_Frozen):
     )
     triples: int
 
-    @classmethod
-    def of(cls, pairs_growing: int, pairs: int, triples_growing: int, triples: int) -> Returns:
-        """Make it of counts."""
-        return cls(
-            pairs_growing=pairs_growing,
-            pairs=pairs,
-            triples_growing=triples_growing,
-            triples=triples,
-        )
-
 
 class Coverage(_Frozen):
     """Which benchmarks to keep, and how much of the suite they tell."""

@@ -122,7 +122,7 @@ def choose(benchmarks: CorrelatedBenchmarks, wanted: Wanted, rng: np.random.Gene
         size_for_90_exact=_size_for(known, values, WANTED) if known else None,
         core=_core(resampled, size, benchmarks.names),
         resamples=len(resampled),
-        returns=Returns.of(*violations(matrix)) if k <= MOST_TRIPLES else None,
+        returns=_returns(matrix) if k <= MOST_TRIPLES else None,
         curve=_curve(matrix, values, by_log_det, known, rng),
     )
 
@@ -180,6 +180,16 @@ def _optimum(
     best = known.best(values, size)
     return Optimum(
         benchmarks=benchmarks.named(best), value=float(values[sum(1 << j for j in best)])
+    )
+
+
+def _returns(matrix: NDArray[np.float64]) -> Returns:
+    pairs_growing, pairs, triples_growing, triples = violations(matrix)
+    return Returns(
+        pairs_growing=pairs_growing,
+        pairs=pairs,
+        triples_growing=triples_growing,
+        triples=triples,
     )
 
 

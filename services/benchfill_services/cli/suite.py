@@ -62,6 +62,13 @@ def suite(
             "benchmarks; may be given again. Says where a new item would help most."
         ),
     ] = None,
+    constant: Annotated[
+        float | None,
+        typer.Option(
+            help="C of the blind spot's bound eps + C R m^(-1/(d_eff - 1)). [default: so that the "
+            "farthest direction is reached]"
+        ),
+    ] = None,
     bootstrap: Annotated[int, typer.Option(help="Resamples of the models, 20 to 10,000.")] = 500,
     seed: Seed = 0,
     out: Out = None,
@@ -83,6 +90,7 @@ def suite(
             "select": select,
             "coverage": coverage,
             "missing": missing.value,
+            "constant": constant,
             "replicates": bootstrap,
             "seed": seed,
         }

@@ -189,6 +189,8 @@ def test_tables_that_cannot_be_analysed(values, message) -> None:
         ({"coverage": float("nan")}, "--coverage: nan is no share"),
         ({"select": 2, "coverage": 0.5}, "--select: give either"),
         ({"replicates": 5}, "--bootstrap: 5 resamples"),
+        ({"constant": 0}, "--constant: 0 cannot be C"),
+        ({"constant": float("nan")}, "--constant: nan cannot be C"),
         ({"outside": ("Z",)}, "--outside: there is no benchmark 'Z'"),
     ],
 )

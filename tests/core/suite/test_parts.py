@@ -10,7 +10,7 @@ import benchfill as bf
 from benchfill.suite.clusters import cluster_order
 from benchfill.suite.correlation import correlations, nearest_correlation, pairwise
 from benchfill.suite.directions import covering_radii, covering_radius, loadings, unit_rows
-from benchfill.suite.hidden import hidden_spectra, swap_probability
+from benchfill.suite.hidden import hidden_spectra, hidden_swaps, swap_probability
 from benchfill.suite.linearity import linearity_of
 from benchfill.suite.models_in_use import standardise
 from benchfill.suite.removal import association, disruptions, explained, irreplaceability
@@ -115,6 +115,20 @@ def test_loadings_rebuild_the_matrix() -> None:
     rows = loadings(matrix, 5)
     np.testing.assert_allclose(rows @ rows.T, matrix, atol=1e-12)
     np.testing.assert_allclose(np.linalg.norm(unit_rows(rows), axis=1), 1)
+
+
+def test_the_bound_with_a_constant_that_is_known() -> None:
+    request = bf.SuiteRequest(frontier=1, replicates=20, constant=0.7)
+    found = bf.analyse_suite(table(factors(60, 5)), request)
+    spot, d_eff = found.blind_spot, found.spectrum.d_eff.value
+    shrunk = 0.7 * spot.radius * 5 ** (-1 / (d_eff - 1))
+    assert spot.bound == pytest.approx(spot.epsilon + shrunk)
+    assert spot.constant == 0.7
+    z = standardise(factors(60, 5))
+    assert spot.radius == pytest.approx(np.sqrt((z**2).sum(1)).max())
+    assert spot.epsilon == pytest.approx(
+        np.abs(linearity_of(z, list("abcde"), spot.leading)[1]).max()
+    )
 
 
 def test_linearity_of_a_line_and_of_a_parabola() -> None:
@@ -231,6 +245,14 @@ def test_hidden_spectra_share_their_sum_and_isotropy_is_the_least() -> None:
     # isotropic: s_h = 2 s / sqrt(D - d)
     wanted = norm.cdf(-0.1 / (2 * 2 * 0.5 / np.sqrt(45)))
     assert swap_probability(0.1, 0.5, spectra["isotropic"]) == pytest.approx(wanted)
+
+
+def test_simulated_swaps_have_the_observed_variance() -> None:
+    """With many hidden directions alike both scores are normal: Phi(-gap / (sqrt 2 s))."""
+    found = hidden_swaps(0.3, 0.5, [2.0, 1, 1], 3, np.random.default_rng(0))
+    one = next(one for one in found if one.prior == "isotropic" and one.dimension == 100)
+    wanted = norm.cdf(-0.3 / (np.sqrt(2) * 0.5))
+    assert one.simulated.q025 - 0.005 < wanted < one.simulated.q975 + 0.005
 
 
 def test_wilsons_interval() -> None:
