@@ -1,8 +1,8 @@
 """The analysis of a suite in a process of its own, within limits: a large one is a minute of CPU.
 
 ``python -m benchfill_services.jobs.suite_process`` reads a task from stdin (JSON) and writes the
-analysis to stdout. It works in an empty folder, where a table that was sent as a file has the name
-of its field, so that an error names the field and no place of this machine.
+analysis to stdout. It works in an empty folder, where a file that was sent has the name of its
+field, so that an error names the field and no place of this machine.
 """
 
 from __future__ import annotations
@@ -15,14 +15,19 @@ import re
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchfill.errors import BenchFillError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from benchfill import ScoreTable
 
 CPU_SECONDS = 60
 WALL_SECONDS = 180
 MEMORY = 4 << 30
-SCORES_FILE = "scores"
+SCORES_FILE, LATER_FILE, RESPONSES_FILES = "scores", "later", "responses"
 _REFUSED, _OUT_OF_MEMORY = 2, 3
 _OPTION = re.compile(r"--(?=\w)")
 
@@ -33,16 +38,17 @@ class TooMuchWorkError(BenchFillError):
     exit_code = 2
 
 
-async def analyse_apart(task: dict[str, Any], scores: bytes | None) -> bytes:
+async def analyse_apart(task: dict[str, Any], files: Mapping[str, bytes]) -> bytes:
     """Analyse a suite in another process, and wait for it.
 
     Parameters
     ----------
     task
-        `request`: the fields of `benchfill.SuiteRequest`; and either `table` (models, benchmarks,
-        scores) or `columns`, the columns of the file or None.
-    scores
-        The file.
+        `request`: the fields of `benchfill.SuiteRequest`; either `table` (models, benchmarks,
+        scores) or `columns`, the columns of the file `scores` or None; `later`, a table, if that is
+        no file; `responses`, the benchmark of each file of responses.
+    files
+        By name: `scores`, `later`, `responses[0]`, `responses[1]`, ...
 
     Returns
     -------
@@ -58,8 +64,8 @@ async def analyse_apart(task: dict[str, Any], scores: bytes | None) -> bytes:
         The process died.
     """
     with tempfile.TemporaryDirectory(prefix="benchfill-suite-") as folder:
-        if scores is not None:
-            await asyncio.to_thread((Path(folder) / SCORES_FILE).write_bytes, scores)
+        for name, content in files.items():
+            await asyncio.to_thread((Path(folder) / name).write_bytes, content)
         code, said = await _run(json.dumps(task).encode(), folder)
     if code == _REFUSED:
         refused = json.loads(said)
@@ -102,22 +108,20 @@ def main() -> int:
     """Analyse what stdin tells; print the reason when it cannot be done."""
     task = json.loads(sys.stdin.buffer.read())
     _limit()
-    import numpy as np  # noqa: PLC0415 - after the limits
-
-    import benchfill as bf  # noqa: PLC0415
+    import benchfill as bf  # noqa: PLC0415 - after the limits
 
     request = bf.SuiteRequest(
         **(task["request"] | {"outside": tuple(task["request"].get("outside", ()))})
     )
     try:
-        if task.get("table") is None:
-            table = bf.read_score_table(SCORES_FILE, columns=task["columns"])
-        else:
-            given = task["table"]
-            table = bf.ScoreTable(
-                given["models"], given["benchmarks"], np.array(given["scores"], dtype=np.float64)
-            )
-        analysis = bf.analyse_suite(table, request)
+        table, later = _table(task.get("table"), SCORES_FILE, task.get("columns")), None
+        if task.get("later") is not None or Path(LATER_FILE).exists():
+            later = _table(task.get("later"), LATER_FILE)
+        responses = {
+            name: bf.read_responses(f"{RESPONSES_FILES}[{place}]")
+            for place, name in enumerate(task.get("responses", ()))
+        }
+        analysis = bf.analyse_suite(table, request, later=later, responses=responses)
     except InputError as error:
         sys.stdout.write(json.dumps(_told(error)))
         return _REFUSED
@@ -125,6 +129,18 @@ def main() -> int:
         return _OUT_OF_MEMORY
     sys.stdout.buffer.write(analysis.model_dump_json().encode())
     return 0
+
+
+def _table(given: dict[str, Any] | None, file: str, columns: list[str] | None = None) -> ScoreTable:
+    """Return a table that was sent, or read it from its file."""
+    import numpy as np  # noqa: PLC0415
+
+    import benchfill as bf  # noqa: PLC0415
+
+    if given is None:
+        return bf.read_score_table(file, columns=columns)
+    scores = np.array(given["scores"], dtype=np.float64)
+    return bf.ScoreTable(given["models"], given["benchmarks"], scores)
 
 
 def _told(error: InputError) -> dict[str, Any]:

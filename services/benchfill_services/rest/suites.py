@@ -14,10 +14,17 @@ from weakref import WeakKeyDictionary
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.datastructures import FormData, UploadFile
 
 from benchfill.suite.result import SuiteAnalysis
 
-from ..jobs.suite_process import SCORES_FILE, TooMuchWorkError, analyse_apart
+from ..jobs.suite_process import (
+    LATER_FILE,
+    RESPONSES_FILES,
+    SCORES_FILE,
+    TooMuchWorkError,
+    analyse_apart,
+)
 from ..store.benchmark_files import LONGEST_ID
 from .benchmark_upload import form_fields, json_body, one_file, validated
 from .guarded_route import GuardedRoute, needs
@@ -26,6 +33,7 @@ from .problem import ProblemError, wrong_field
 router = APIRouter(prefix="/v1/suites", tags=["suites"], route_class=GuardedRoute)
 
 MOST_MODELS, MOST_BENCHMARKS, MOST_REPLICATES = 10_000, 100, 1_000
+MOST_RESPONSES = 20  # files
 AT_ONCE, WAITING = 2, 8  # analyses of this process
 SCHEMA_VERSION = 1
 _FIELD_BYTES = 65_536
@@ -42,12 +50,13 @@ class _Asked(BaseModel):
         None, gt=0, le=1, description="share of the suite to be told, if `select` is not given"
     )
     missing: Literal["complete", "pairwise"] = "complete"
+    constant: float | None = Field(None, gt=0, le=1e6, description="C of the blind spot's bound")
     replicates: int = Field(200, ge=20, le=MOST_REPLICATES, description="resamples of the models")
     seed: int = Field(0, ge=0, le=2**31)
 
 
 class SuiteForm(_Asked):
-    """What is asked beside the file `scores` (CSV, a line a model, a column a benchmark)."""
+    """What is asked beside the files `scores`, `later` and `responses`."""
 
     columns: str | None = Field(
         None, description="columns that are benchmarks, commas between; else by their content"
@@ -64,11 +73,19 @@ class ModelScores(BaseModel):
     scores: list[_Score | None] = Field(min_length=1, max_length=MOST_BENCHMARKS)
 
 
-class SuiteJson(_Asked):
-    """Scores as one JSON object."""
+class SentScores(BaseModel):
+    """A table of scores."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     benchmarks: list[_Name] = Field(min_length=1, max_length=MOST_BENCHMARKS)
     scores: list[ModelScores] = Field(min_length=1, max_length=MOST_MODELS)
+
+
+class SuiteJson(_Asked, SentScores):
+    """Scores as one JSON object."""
+
+    later: SentScores | None = Field(None, description="scores of a later date")
     outside: list[_Name] = Field([], max_length=MOST_BENCHMARKS)
 
 
@@ -85,7 +102,12 @@ class SuiteReply(BaseModel):
 def _body() -> dict[str, Any]:
     """Return what OpenAPI says of the body."""
     form = SuiteForm.model_json_schema()
-    form["properties"][SCORES_FILE] = {"type": "string", "format": "binary"}
+    file = {"type": "string", "format": "binary"}
+    form["properties"] |= {SCORES_FILE: file, LATER_FILE: file}
+    form["properties"][RESPONSES_FILES] = {
+        "type": "array", "items": file, "maxItems": MOST_RESPONSES,
+        "description": "responses of a benchmark each; the file's name is the benchmark's",
+    }  # fmt: skip
     form["required"] = [SCORES_FILE]
     return {
         "required": True,
@@ -104,7 +126,7 @@ def _body() -> dict[str, Any]:
 )
 async def analyse_suite(request: Request) -> Response:
     """Say which benchmarks to keep, which add nothing, and what nobody measures."""
-    task, scores, digest = await _read(request)
+    task, files, digests = await _read(request)
     gate = _gate()
     if gate.waiting >= WAITING:
         raise ProblemError(
@@ -113,68 +135,98 @@ async def analyse_suite(request: Request) -> Response:
         )  # fmt: skip
     async with gate:
         try:
-            found = await analyse_apart(task, scores)
+            found = await analyse_apart(task, files)
         except TooMuchWorkError as error:
             raise ProblemError(413, "too-much-work", error.message) from None
     head = {
         "schema_version": SCHEMA_VERSION,
         "benchfill_version": importlib.metadata.version("benchfill"),
         "seed": task["request"]["seed"],
-        "inputs": {SCORES_FILE: digest},
+        "inputs": digests,
     }
     # the analysis is JSON already: reading and checking it again would take as long as making it
     whole = json.dumps(head).encode()[:-1] + b', "analysis": ' + found + b"}"
     return Response(whole, media_type="application/json")
 
 
-async def _read(request: Request) -> tuple[dict[str, Any], bytes | None, str]:
-    """Return the task of the process, the file if one was sent, and the hash of what was sent."""
+async def _read(request: Request) -> tuple[dict[str, Any], dict[str, bytes], dict[str, str]]:
+    """Return the task of the process, the files that were sent, and hashes of what was sent."""
     kind = Message()
     kind["content-type"] = request.headers.get("content-type", "")
     if kind.get_content_type() == "application/json":
         body = await json_body(request)
         said = await asyncio.to_thread(validated, SuiteJson, body)
-        return _from_json(said), None, hashlib.sha256(body).hexdigest()
+        return _from_json(said), {}, {SCORES_FILE: hashlib.sha256(body).hexdigest()}
     if kind.get_content_type() == "multipart/form-data":
-        async with request.form(max_files=1, max_fields=8, max_part_size=_FIELD_BYTES) as form:
-            scores = await one_file(form, SCORES_FILE)
-            asked = validated(SuiteForm, form_fields(form, (SCORES_FILE,)))
-        return _from_form(asked, scores), scores, hashlib.sha256(scores).hexdigest()
+        most = 2 + MOST_RESPONSES
+        async with request.form(max_files=most, max_fields=12, max_part_size=_FIELD_BYTES) as form:
+            given = [SCORES_FILE, *([LATER_FILE] if LATER_FILE in form else [])]
+            files = {name: await one_file(form, name) for name in given}
+            names, responses = await _responses(form)
+            files |= responses
+            asked = validated(SuiteForm, form_fields(form, (*given, RESPONSES_FILES)))
+        task = _from_form(asked, files) | {"responses": names}
+        return task, files, {name: hashlib.sha256(one).hexdigest() for name, one in files.items()}
     raise ProblemError(
         415, "media-type", f"send application/json, or multipart/form-data with {SCORES_FILE}."
     )
 
 
+async def _responses(form: FormData) -> tuple[list[str], dict[str, bytes]]:
+    """Return the benchmarks that files of responses are named after, and the files."""
+    names: list[str] = []
+    files: dict[str, bytes] = {}
+    for place, one in enumerate(form.getlist(RESPONSES_FILES)):
+        field = f"{RESPONSES_FILES}[{place}]"
+        name = one.filename or "" if isinstance(one, UploadFile) else ""
+        # only compared with the names of benchmarks, never a path
+        name = name[:-4] if name.lower().endswith((".csv", ".tsv")) else name
+        if not isinstance(one, UploadFile) or not name:
+            raise wrong_field("body", field, "send a file that is named after its benchmark.")
+        if name in names:
+            raise wrong_field("body", field, "is of a benchmark that has a file already.")
+        names.append(name)
+        files[field] = await one.read()
+    return names, files
+
+
 def _from_json(said: SuiteJson) -> dict[str, Any]:
+    return {
+        "request": said.model_dump(exclude={"benchmarks", "scores", LATER_FILE}),
+        "table": _table(said, ""),
+        "later": None if said.later is None else _table(said.later, f"{LATER_FILE}."),
+    }
+
+
+def _table(said: SentScores, before: str) -> dict[str, Any]:
     for row, one in enumerate(said.scores):
         if len(one.scores) != len(said.benchmarks):
             raise wrong_field(
                 "body",
-                f"scores[{row}].scores",
+                f"{before}scores[{row}].scores",
                 f"has {len(one.scores)} scores for {len(said.benchmarks)} benchmarks; write null "
                 "for a missing one.",
             )
     return {
-        "request": said.model_dump(exclude={"benchmarks", "scores"}),
-        "table": {
-            "models": [one.model for one in said.scores],
-            "benchmarks": said.benchmarks,
-            "scores": [one.scores for one in said.scores],
-        },
+        "models": [one.model for one in said.scores],
+        "benchmarks": said.benchmarks,
+        "scores": [one.scores for one in said.scores],
     }
 
 
-def _from_form(asked: SuiteForm, scores: bytes) -> dict[str, Any]:
-    lines = scores.count(b"\n")
-    width = scores.partition(b"\n")[0]
-    fields = max(width.count(mark) for mark in (b",", b";", b"\t"))
-    if lines > MOST_MODELS + 1 or fields > 2 * MOST_BENCHMARKS:
-        raise wrong_field(
-            "body",
-            SCORES_FILE,
-            f"holds too much: {MOST_MODELS:,} models and {2 * MOST_BENCHMARKS} columns are the "
-            "most.",
-        )
+def _from_form(asked: SuiteForm, files: dict[str, bytes]) -> dict[str, Any]:
+    for name in (SCORES_FILE, LATER_FILE):
+        scores = files.get(name, b"")
+        lines = scores.count(b"\n")
+        width = scores.partition(b"\n")[0]
+        fields = max(width.count(mark) for mark in (b",", b";", b"\t"))
+        if lines > MOST_MODELS + 1 or fields > 2 * MOST_BENCHMARKS:
+            raise wrong_field(
+                "body",
+                name,
+                f"holds too much: {MOST_MODELS:,} models and {2 * MOST_BENCHMARKS} columns are the "
+                "most.",
+            )
     outside = _names(asked.outside) or []
     columns = _names(asked.columns)
     if columns is not None:

@@ -63,6 +63,86 @@ def test_json_and_csv_give_the_analysis_of_the_library(client, tmp_path) -> None
         assert len(reply.json()["inputs"]["scores"]) == 64
 
 
+LATER = SCORES.replace(b"\nm", b"\nn").replace(b"logic", b"music")
+ANSWERS = b"model,item,correct\n" + b"".join(
+    b"m%d,i%d,%d\n" % (j, i, j + 3 * (i % 2) > i) for j in range(6) for i in range(9)
+)
+
+
+def test_a_later_date_and_responses_are_sent_as_files(client, tmp_path) -> None:
+    sent = client.post(
+        "/v1/suites",
+        data={"frontier": "1", "replicates": "20", "select": "1"},
+        files=[
+            ("scores", ("s.csv", SCORES)),
+            ("later", ("l.csv", LATER)),
+            ("responses", ("words.csv", ANSWERS)),
+            ("responses", ("../sums", ANSWERS)),
+        ],
+    )
+    # a path is no benchmark, and is not followed
+    assert "there is no benchmark '../sums'" in problem(sent, 422)["detail"]
+    sent = client.post(
+        "/v1/suites",
+        data={"frontier": "1", "replicates": "20", "select": "1"},
+        files=[("scores", SCORES), ("later", LATER), ("responses", ("words.csv", ANSWERS))],
+    )
+    assert sent.status_code == 200, sent.text
+    for name, content in (("scores", SCORES), ("later", LATER), ("words", ANSWERS)):
+        (tmp_path / f"{name}.csv").write_bytes(content)
+    table, then = (bf.read_score_table(tmp_path / f"{name}.csv") for name in ("scores", "later"))
+    wanted = bf.analyse_suite(
+        table,
+        bf.SuiteRequest(frontier=1, select=1, replicates=20),
+        later=then,
+        responses={"words": bf.read_responses(tmp_path / "words.csv")},
+    )
+    found = sent.json()["analysis"]
+    assert found == json.loads(wanted.model_dump_json())
+    assert found["transfer"]["only_later"] == ["music"]
+    assert found["items"][0]["items"] == 9
+    assert set(sent.json()["inputs"]) == {"scores", "later", "responses[0]"}
+
+
+def test_every_field_may_be_sent_at_once(client) -> None:
+    data = {"frontier": "1", "select": "1", "missing": "pairwise", "constant": "0.5", "seed": "1",
+            "replicates": "20", "columns": "sums,words,logic", "outside": ""}  # fmt: skip
+    files = [("scores", SCORES), ("later", SCORES)]
+    sent = client.post("/v1/suites", data=data, files=files)
+    assert sent.status_code == 200, sent.text
+    assert sent.json()["analysis"]["blind_spot"]["constant"] == 0.5
+    refused = client.post("/v1/suites", data=data | {"coverage": "0.9"}, files=files)
+    assert "select: give either" in problem(refused, 422)["detail"]
+
+
+def test_a_later_date_in_json(client) -> None:
+    asked = {"frontier": 1.0, "replicates": 20, "later": TABLE}
+    reply = client.post("/v1/suites", json=TABLE | asked)
+    assert reply.status_code == 200, reply.text
+    assert reply.json()["analysis"]["transfer"]["ratio"]["value"] == 1
+    short = {"benchmarks": ["sums"], "scores": TABLE["scores"]}
+    found = problem(client.post("/v1/suites", json=TABLE | {"later": short}), 422)
+    assert "later.scores[0].scores: has 3 scores for 1 benchmarks" in found["detail"]
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ([("later", b"")], "later: is empty"),
+        ([("later", b"model,sums\nm,1\n")], "later: has 1 of the 3 benchmarks"),
+        ([("later", b"model,sums,words\nm,1,2\n")], "later: the scores are of 1 model"),
+        ([("later", b"model" + b",a" * 300)], "later: holds too much"),
+        ([("responses", ("words.csv", b"model,item\n"))], "responses[0]"),
+        ([("responses", ("maths.csv", ANSWERS))], "responses: there is no benchmark 'maths'"),
+        ([("responses", ("words.csv", ANSWERS))] * 2, "responses[1]: is of a benchmark that has"),
+        ([("responses", ("words.csv", ANSWERS))] * 23, "Too many files"),
+    ],
+)
+def test_further_files_that_cannot_be_used(client, files, said) -> None:
+    reply = client.post("/v1/suites", files=[("scores", SCORES), *files])
+    assert said in problem(reply, 400 if "many" in said else 422)["detail"]
+
+
 def test_columns_and_outside_columns(client) -> None:
     reply = client.post(
         "/v1/suites",
@@ -125,4 +205,4 @@ async def test_the_process_stops_at_its_limit(monkeypatch: pytest.MonkeyPatch) -
         "scores": rng.normal(size=(50, 2)).tolist(),
     }
     with pytest.raises(TooMuchWorkError, match="send fewer models"):
-        await analyse_apart({"request": {}, "table": table}, None)
+        await analyse_apart({"request": {}, "table": table}, {})
