@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .view import BatchView
 
 LOOK_EVERY = 0.5  # seconds
+_LAST_LOOK = 5.0
 
 
 async def run_batch(
@@ -81,20 +82,24 @@ def pools_of(jobs: Jobs) -> dict[Path, Pool]:
 @contextlib.asynccontextmanager
 async def kept_up(view: BatchView, redis: Redis, show: Callable[[], None]) -> AsyncIterator[None]:
     """Keep the view up to date for as long as this is open."""
+    ended = asyncio.Event()
 
     async def keep() -> None:
-        while True:
+        while not ended.is_set():
             with contextlib.suppress(RedisError):  # whoever works will say so
                 await view.look(redis)
             show()
-            await asyncio.sleep(LOOK_EVERY)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(ended.wait(), LOOK_EVERY)
 
     keeping = asyncio.create_task(keep())
     try:
         yield
     finally:
+        # told and not cancelled: nothing here is worth breaking off a command to Redis
+        ended.set()
+        await asyncio.wait({keeping}, timeout=_LAST_LOOK)
         keeping.cancel()
-        await asyncio.wait({keeping})
         show()
 
 
