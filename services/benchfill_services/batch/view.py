@@ -32,13 +32,13 @@ class GapView:
     chosen: str | None = None
     ended: bool = False
     since: float = field(default_factory=time.monotonic)
-    seconds: float = 0.0
     _last: str | None = None
+    _found_at: int | None = None
+    """The round in which it was first looked at: an earlier run may have done others."""
 
     def hear(self, message: dict[str, Any]) -> None:
         """Note a message of its transcript."""
         self.round = max(self.round, message["round"])
-        self.seconds = time.monotonic() - self.since
         if message["kind"] != "calibrationround":
             return
         content = message["content"]
@@ -54,13 +54,16 @@ class GapView:
             for self._last, message in said:
                 self.hear(message)
             heard = True
+        if heard and self._found_at is None:
+            self._found_at = self.round
         return heard
 
     def seconds_left_at_most(self) -> float | None:
         """Return how long the search takes at its pace, if it goes through all its rounds."""
-        if self.ended or self.round < 2:  # the pace is known after a whole round
+        done = self.round - (self._found_at or self.round)
+        if self.ended or done < 1:  # the pace is known after a whole round
             return None
-        pace = (time.monotonic() - self.since) / self.round
+        pace = (time.monotonic() - self.since) / done
         return pace * (self.rounds_at_most - self.round + 1)
 
 
