@@ -15,11 +15,11 @@ Checker = Callable[[str, dict[str, Any]], bool]
 CHECKERS: dict[str, Checker] = {}
 ARGUMENTS: dict[str, frozenset[str]] = {}
 
-_WORD = re.compile(r"\w+(?:[’'\-]\w+)*")
+_WORD = re.compile(r"\w+")
 _BULLET = re.compile(r"^\s*(?:\*(?!\*)|-|•)\s*\S", re.MULTILINE)
-_HIGHLIGHT = re.compile(r"\*\*[^\n*]*\S[^\n*]*\*\*|(?<!\*)\*[^\n*]*\S[^\n*]*\*(?!\*)")
+_HIGHLIGHT = re.compile(r"\*\*[^\n*]*[^\s*][^\n*]*\*\*|\*[^\n*]*[^\s*][^\n*]*\*")
 _FENCE = re.compile(r"^```(?:json)?\s*|\s*```$", re.IGNORECASE)
-_STARS = re.compile(r"^\s*\*{3,}\s*$", re.MULTILINE)
+_STARS = re.compile(r"\s?\*\*\*\s?")
 
 
 def _checker(name: str, *arguments: str) -> Callable[[Checker], Checker]:
@@ -44,8 +44,15 @@ def _related(number: int, relation: str, bound: int) -> bool:
 
 
 def _count(text: str, part: str) -> int:
-    """Count a keyword as a whole word, whatever its case."""
-    return len(re.findall(rf"(?<!\w){re.escape(part)}(?!\w)", text, re.IGNORECASE))
+    """Count a keyword, whatever its case; it may be a part of a word, as in IFEval."""
+    return len(re.findall(re.escape(part), text, re.IGNORECASE))
+
+
+def _between(parts: list[str]) -> list[str] | None:
+    """Return the parts that marks set apart; None where one in the middle is empty."""
+    inner = parts[1:] if parts and not parts[0].strip() else parts
+    inner = inner[:-1] if inner and not inner[-1].strip() else inner
+    return [part.strip() for part in inner] if all(part.strip() for part in inner) else None
 
 
 @_checker("length_constraints:number_words", "relation", "num_words")
@@ -55,8 +62,8 @@ def _number_words(text: str, with_: dict[str, Any]) -> bool:
 
 @_checker("length_constraints:number_paragraphs", "num_paragraphs")
 def _number_paragraphs(text: str, with_: dict[str, Any]) -> bool:
-    parts = [part for part in _STARS.split(text) if part.strip()]
-    return len(parts) == int(with_["num_paragraphs"])
+    parts = _between(_STARS.split(text))
+    return parts is not None and len(parts) == int(with_["num_paragraphs"])
 
 
 @_checker(
@@ -83,7 +90,10 @@ def _existence(text: str, with_: dict[str, Any]) -> bool:
 
 @_checker("keywords:forbidden_words", "forbidden_words")
 def _forbidden(text: str, with_: dict[str, Any]) -> bool:
-    return not any(_count(text, str(word)) for word in with_["forbidden_words"])
+    return not any(
+        re.search(rf"\b{re.escape(str(word))}\b", text, re.IGNORECASE)
+        for word in with_["forbidden_words"]
+    )
 
 
 @_checker("keywords:frequency", "keyword", "relation", "frequency")
@@ -130,19 +140,20 @@ def _title(text: str, with_: dict[str, Any]) -> bool:  # noqa: ARG001 - it takes
 
 @_checker("detectable_content:number_placeholders", "num_placeholders")
 def _placeholders(text: str, with_: dict[str, Any]) -> bool:
-    return len(re.findall(r"\[[^\[\]]+\]", text)) >= int(with_["num_placeholders"])
+    return len(re.findall(r"\[.*?\]", text)) >= int(with_["num_placeholders"])
 
 
 @_checker("detectable_content:postscript", "postscript_marker")
 def _postscript(text: str, with_: dict[str, Any]) -> bool:
-    marker = re.escape(str(with_["postscript_marker"]).strip())
-    return re.search(rf"^\s*{marker}.*\S", text, re.IGNORECASE | re.MULTILINE) is not None
+    letters = str(with_["postscript_marker"]).split(".")
+    marker = r"\.\s?".join(re.escape(letter.strip()) for letter in letters)
+    return re.search(marker, text, re.IGNORECASE) is not None
 
 
 @_checker("combination:two_responses")
 def _two_responses(text: str, with_: dict[str, Any]) -> bool:  # noqa: ARG001 - no argument
-    parts = [part.strip() for part in text.split("******")]
-    return len(parts) == 2 and all(parts) and parts[0] != parts[1]
+    parts = _between(text.split("******"))
+    return parts is not None and len(parts) == 2 and parts[0] != parts[1]
 
 
 @_checker("combination:repeat_prompt", "prompt_to_repeat")

@@ -228,7 +228,17 @@ def _files(pid: int) -> int:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End whatever is left: with bwrap its whole process namespace goes."""
+    """End whatever is left: with the first process inside its whole namespace goes.
+
+    bwrap then sees its child end and ends itself; killed first, it would leave a zombie to whoever
+    is process 1, who in many containers does not care.
+    """
+    if process.poll() is None:
+        for inside in _family(process.pid)[1:2]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(inside, signal.SIGKILL)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(2)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
