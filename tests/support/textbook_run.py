@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from benchfill_agents.embeddings import Embedder
     from benchfill_agents.textbook.aim import Aim
-    from benchfill_agents.textbook.generation import GenerationReport
+    from benchfill_agents.textbook.generation_report import GenerationReport
 
 SEATS = {"Designer": "gpt-recorded", "Verifier": "claude-recorded", "Solver": "qwen-recorded"}
 PASSAGES = (

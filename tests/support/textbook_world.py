@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchfill_prompts import load
 from support import textbook_good_python as good
+from support.arithmetic_world import PREFIX
 from support.openai_api import Reply
 from support.textbook_items import knowledge
 
@@ -282,6 +284,22 @@ def write_pool(folder: Path, url: str) -> Path:
     path = folder / "textbook-pool.yaml"
     path.write_text("models:\n" + "".join(lines))
     return path
+
+
+def pool_answer(request: Request, difficulties: dict[str, float]) -> Reply:
+    """Answer an item as a model of the arithmetic world would, guessing among five options.
+
+    Items that are not among `difficulties` are hard.
+    """
+    item = item_of_text(request.prompt)
+    theta = float(request.model.removeprefix(PREFIX))
+    chance = 0.2 + 0.8 / (1 + math.exp(difficulties.get(item.name, 2.5) - theta))
+    drawn = hashlib.sha256(f"{request.model} {item.name} {request.body['seed']}".encode()).digest()
+    lines = dict(re.findall(r"^([A-E])\. (.+)$", request.prompt, re.MULTILINE))
+    right = next((key for key, text in lines.items() if text == item.question.answer), "E")
+    wrong = next(letter for letter in lines if letter != right)
+    is_right = int.from_bytes(drawn[:8]) / 2**64 < chance
+    return Reply(text=f"The answer is {right if is_right else wrong}.")
 
 
 def write_plan(folder: Path, count: int = 2) -> tuple[Path, Path]:

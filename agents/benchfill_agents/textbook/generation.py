@@ -10,20 +10,17 @@ import asyncio
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal
-
-from pydantic import BaseModel, ConfigDict, Field
+from typing import TYPE_CHECKING, Any
 
 from benchfill.errors import BenchFillError, BudgetExhaustedError, InputError, ProviderError
 from benchfill.textbook.arranging import key_counts, next_key
-from benchfill.textbook.blueprint import BlueprintCell
 
 from .accepting import item_of, used_knowledge, used_spans
-from .aim import GapResult
-from .calls import NotWrittenError, Spent, added
+from .calls import NotWrittenError, added
 from .candidate import Candidate, Trail, Verdicts
 from .chapters import knowledge_of
 from .duplicates import question_text
+from .generation_report import CellResult, GenerationReport
 from .item_team import ItemTeam
 from .material import ItemTask
 from .messages import ItemAssignment, kind_of
@@ -31,7 +28,7 @@ from .messages import ItemAssignment, kind_of
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from benchfill.textbook.blueprint import Blueprint
+    from benchfill.textbook.blueprint import Blueprint, BlueprintCell
     from benchfill.textbook.chapter import Chapter
     from benchfill.textbook.knowledge import Knowledge
     from benchfill.textbook.taxonomy import Taxonomy
@@ -40,15 +37,13 @@ if TYPE_CHECKING:
     from ..steps import StepRecord
     from .accepting import Attribution
     from .aim import Aim
-    from .calls import Calls
+    from .calls import Calls, Spent
     from .duplicates import Duplicates
+    from .generation_report import Status
     from .seat import Seats
 
 FAILURES_IN_A_ROW = 3
 _FAILURES_SHOWN = 5
-Status = Literal[
-    "complete", "short", "gaps_filled", "budget_exhausted", "interrupted", "provider_failed"
-]
 
 
 @dataclass(frozen=True)
@@ -73,42 +68,6 @@ class GenerationParts:
     duplicates: Duplicates
     attribution: Attribution
     aim: Aim | None = None
-
-
-class CellResult(BaseModel):
-    """What became of one cell."""
-
-    model_config = ConfigDict(frozen=True)
-
-    cell: BlueprintCell
-    accepted: int
-    dropped: int
-    duplicates: int
-    failed: int
-
-
-class GenerationReport(BaseModel):
-    """What a generation ends with."""
-
-    model_config = ConfigDict(frozen=True)
-
-    status: Status
-    why: str = Field("", description="why it ended before it was complete")
-    warnings: tuple[str, ...] = ()
-    duplicates_by: str
-    cells: tuple[CellResult, ...]
-    candidates: tuple[Candidate, ...]
-    knowledge: dict[str, tuple[str, ...]] = Field(description="node ids by chapter")
-    chapters_failed: dict[str, str] = Field({}, description="why, by id of the chapter")
-    gaps: tuple[GapResult, ...] = ()
-    spent: tuple[Spent, ...]
-    rollouts: int = 0
-    seconds: float
-
-    @property
-    def accepted(self) -> tuple[Candidate, ...]:
-        """The accepted candidates, in their order."""
-        return tuple(one for one in self.candidates if one.outcome == "accepted")
 
 
 class Generation:
@@ -182,10 +141,9 @@ class Generation:
         while aim.current is not None and cells:
             cell = cells[aim.next_cell(cells, tried)]
             candidate = await self._write(cell, self._chapters_of(cell))
-            stuck = self._spent_tries(cell) >= self._options.tries and not self._accepted(cell)
-            if candidate.outcome == "accepted" or stuck:
+            if candidate.outcome == "accepted":
                 tried.add(cell.key)
-            if stuck:
+            elif self._in_vain(cell) >= self._options.tries:
                 cells.remove(cell)
         return "gaps_filled" if aim.current is None else "short"
 
@@ -200,6 +158,12 @@ class Generation:
 
     def _accepted(self, cell: BlueprintCell) -> int:
         return sum(one.outcome == "accepted" for one in self._by_cell.get(cell.key, ()))
+
+    def _in_vain(self, cell: BlueprintCell) -> int:
+        """Return how many of the latest candidates of a cell were written for nothing."""
+        outcomes = [one.outcome for one in self._by_cell.get(cell.key, ())][::-1]
+        since = outcomes.index("accepted") if "accepted" in outcomes else len(outcomes)
+        return sum(one != "failed" for one in outcomes[:since])
 
     def _spent_tries(self, cell: BlueprintCell) -> int:
         """Return how many candidates were written; a call that failed is no candidate."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from benchfill_agents.pool.rollouts import Progress
     from benchfill_agents.textbook.candidate import Candidate
-    from benchfill_agents.textbook.generation import GenerationReport
+    from benchfill_agents.textbook.generation_report import GenerationReport
     from benchfill_agents.textbook.seat import Seat
 
     from .output import CommandOutput

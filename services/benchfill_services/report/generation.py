@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from benchfill_agents.pool.rollout import RolloutKey
     from benchfill_agents.textbook.calls import Spent
-    from benchfill_agents.textbook.generation import GenerationReport
+    from benchfill_agents.textbook.generation_report import GenerationReport
 
     from ..textbook.request import GenerateInputs
 

@@ -18,7 +18,7 @@ from .result import Table
 if TYPE_CHECKING:
     from benchfill.textbook.metrics import GenerationMetrics
     from benchfill_agents.textbook.candidate import Candidate
-    from benchfill_agents.textbook.generation import GenerationReport
+    from benchfill_agents.textbook.generation_report import GenerationReport
 
 
 @dataclass(frozen=True)

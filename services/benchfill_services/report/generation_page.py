@@ -15,7 +15,7 @@ from .result import Table
 
 if TYPE_CHECKING:
     from benchfill_agents.textbook.candidate import Candidate
-    from benchfill_agents.textbook.generation import GenerationReport
+    from benchfill_agents.textbook.generation_report import GenerationReport
 
     from ..textbook.request import GenerateInputs
     from .generation_figures import Figures

@@ -16,10 +16,10 @@ from markupsafe import Markup
 if TYPE_CHECKING:
     from benchfill.textbook.solution_graph import SolutionGraph, SolutionNode
 
-_WIDTH, _LINE, _PADDING = 232, 15, 9
+_WIDTH, _LINE, _PADDING = 190, 15, 9
 _GAP_X, _GAP_Y, _MARGIN = 26, 38, 8
 _DETOUR = 18  # width that an edge past a layer takes
-_CHARACTERS = 33  # of a line, at 12 px
+_CHARACTERS = {"value": 23, "statement": 28, "rules": 28}  # of a line, at 12 px
 _MOST_LINES = {"value": 3, "statement": 4, "rules": 3}
 
 Text = tuple[str, str]  # its kind, and the line
@@ -124,7 +124,7 @@ def _lines(node: SolutionNode, graph: SolutionGraph, rules: dict[str, str]) -> t
 def _wrapped(text: str, kind: str) -> list[str]:
     return textwrap.wrap(
         _shown(text),
-        _CHARACTERS,
+        _CHARACTERS[kind],
         max_lines=_MOST_LINES[kind],
         placeholder=" …",
         break_on_hyphens=False,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import benchfill as bf
+from benchfill.errors import InputError
 from benchfill_agents.calibrator import Bench, CalibrationPlan, Calibrator
 from benchfill_agents.embeddings import SentenceEmbedder, installed
 from benchfill_agents.memory import MemoryEntry
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from benchfill_agents.pool.rollouts import Progress, RolloutRunner
     from benchfill_agents.textbook.calls import Spent
     from benchfill_agents.textbook.candidate import Candidate
-    from benchfill_agents.textbook.generation import GenerationReport
+    from benchfill_agents.textbook.generation_report import GenerationReport
     from benchfill_agents.textbook.seat import Seat
 
     from ..settings import Settings
@@ -168,6 +169,12 @@ async def _aim(
     fit = await asyncio.to_thread(kept_fit, settings.data_dir, wanted)
     diagnosis = await asyncio.to_thread(bf.diagnose, fit)
     targets = targets_of(diagnosis, max_gaps=request.max_gaps, include_unresolved=False)
+    if not targets:
+        raise InputError(
+            "no gap of these responses is surely empty, so there is nothing to aim at; see "
+            "`benchfill diagnose`, or leave --aim-gap out.",
+            source=str(request.aim_gap),
+        )
     bench = Bench.of(fit, inputs.pool)
     plan = CalibrationPlan(min_p_in_gap=request.min_p_in_gap)
     memory = RedisMemory(office.redis, office.job)

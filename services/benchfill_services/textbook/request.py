@@ -190,8 +190,8 @@ def _benchmark(
         if model.response_name not in known:
             raise InputError(
                 f"model {model.name!r} stands in no line of {request.aim_gap} (as "
-                f"{model.response_name!r}); set its matrix_name, or leave it out of the pool and "
-                "name it with --designer, --verifier or --solver as a litellm id.",
+                f"{model.response_name!r}); set its matrix_name, or put a model that measures "
+                "nothing under `judges`.",
                 source=str(request.pool),
             )
     if request.items is None:

@@ -45,8 +45,8 @@ def models_of(
 ) -> SeatedModels:
     """Return the models of the three seats.
 
-    A seat that nobody was named for is taken from the pool: the first chat model that is not local,
-    of a family that no other seat has where there is one.
+    A seat that nobody was named for is taken from the pool, its judges first: the first chat model
+    that is not local, of a family that no other seat has where there is one.
 
     Raises
     ------
@@ -73,12 +73,18 @@ def models_of(
     for model in taken:
         if model.api_base == LOCAL:
             raise InputError(TOO_SMALL)
+        if model.runner is not None:
+            raise InputError(f"model {model.name!r} is a runner, which writes and judges nothing.")
         _check_key(model)
     return seated
 
 
+def _models(pool: Pool | None) -> tuple[PoolModel, ...]:
+    return () if pool is None else (*pool.judges, *pool.models)
+
+
 def _named(name: str, pool: Pool | None, option: str) -> PoolModel:
-    models = pool.models if pool else ()
+    models = _models(pool)
     found = next((model for model in models if model.name == name), None)
     if found is not None:
         return found

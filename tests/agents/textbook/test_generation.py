@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from benchfill_agents.textbook.candidate import Candidate
-    from benchfill_agents.textbook.generation import GenerationReport
+    from benchfill_agents.textbook.generation_report import GenerationReport
     from support.openai_api import Request
     from support.scripted_server import ScriptedServer
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -17,12 +18,17 @@ from typer.testing import CliRunner
 
 import benchfill as bf
 from benchfill_services.cli import app
+from benchfill_services.store.connection import connect
+from benchfill_services.store.reviews import RedisReviews
 from support import textbook_world as world
+from support.arithmetic_world import HOLE, PREFIX, write_benchmark
 from support.scripted_server import read_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from benchfill_services.review.case import Case
+    from support.openai_api import Reply, Request
     from support.scripted_server import ScriptedServer
 
 SUPPORT = Path(__file__).parents[2] / "support"
@@ -118,7 +124,8 @@ def _request(record: Any) -> Any:
         (["--pool", "POOL", "--taxonomy", "TAXONOMY"], "give --blueprint FILE"),
         (["--pool", "POOL", "--taxonomy", "POOL"], "textbook-pool.yaml"),
         (
-            ["--pool", "POOL", "--taxonomy", "TAXONOMY", "--per-competency", "1", "--items", "POOL"],
+            ["--pool", "POOL", "--taxonomy", "TAXONOMY", "--per-competency", "1",
+             "--items", "POOL"],
             "--items: is used with --aim-gap only",
         ),
         (
@@ -191,3 +198,47 @@ def test_sigkill_and_ctrl_c_buy_nothing_twice(
     document = json.loads(done.stdout)
     assert document["status"] == "complete"
     assert sum(one["calls"] for one in document["spent"]) == len(answered(log))
+
+
+IN_THE_GAP = {"polynomial from its coefficients": sum(HOLE) / 2}
+
+
+@pytest.mark.slow
+def test_items_for_a_gap_come_under_review(
+    chapters: list[str], here: Path, scripted_server: ScriptedServer
+) -> None:
+    """The fit alone takes longer than all tests of this file together."""
+    played = world.script()
+
+    def answer(request: Request) -> Reply:
+        measures = request.model.startswith(PREFIX)
+        return world.pool_answer(request, IN_THE_GAP) if measures else played(request)
+
+    scripted_server.script(answer)
+    files = write_benchmark(here, scripted_server.url)
+    judges = "".join(
+        f"  - {{name: {one}, model: openai/{one}, api_base: '{scripted_server.url}'}}\n"
+        for one in ("gpt-recorded", "claude-recorded", "qwen-recorded")
+    )
+    files.pool.write_text(files.pool.read_text() + f"judges:\n{judges}")
+    line = words(chapters, here, scripted_server.url, "--aim-gap", str(files.responses))
+    line[line.index("--pool") + 1] = str(files.pool)
+    line += ["--items", str(files.items), "--max-gaps", "1", "--min-p-in-gap", "0.8"]
+    done = CliRunner().invoke(app, [*line, "--budget-rollouts", "4000"])
+    assert done.exit_code == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["status"] == "gaps_filled"
+    assert document["under_review"] == len(document["accepted"])
+    ((shown, case),) = asyncio.run(under_review(here / "data", document["gaps"][0]["item"]))
+    assert shown == len(document["accepted"])
+    assert case.textbook is not None
+    assert case.textbook.spans
+    assert case.first.calibration is not None
+    assert case.target.id == "gap-1"
+
+
+async def under_review(data: Path, item: str) -> list[tuple[int, Case]]:
+    async with connect(None, data) as redis:
+        reviews = RedisReviews(redis)
+        cases = await reviews.cases(await reviews.ids())
+        return [(len(cases), case) for case, _ in cases if case.first.item.id == item]
