@@ -160,6 +160,11 @@ FAULTS: tuple[Planted, ...] = (
                 for e in python.files_and_plots().graph.edges))),
     Planted("concept that the chapter lacks", "unknown_concept",
             node(algebra.hypotenuse(), "first", concepts=("trigonometry",))),
+    Planted("given that follows from something", "given_has_source",
+            more(python.elif_chain(), ("low", "limit"))),
+    Planted("no concept of the chapter", "too_few_concepts",
+            graph(algebra.hypotenuse(), nodes=tuple(
+                n.model_copy(update={"concepts": ()}) for n in algebra.hypotenuse().graph.nodes))),
     Planted("derived from nothing", "no_source",
             more(python.elif_chain(), ("extra", "codes"), nodes=(
                 lone("extra", kind="inferred", value="nothing is added"),))),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..textbook.shares import Share
 
 MOST_MODELS = 30
-_ROW, _TOP, _BOTTOM, _NAMES = 0.3, 0.75, 0.75, 0.3  # inches, and the share that names take
+_ROW, _TOP, _BOTTOM, _NAMES = 0.3, 0.4, 0.75, 0.3  # inches, and the share that names take
 
 
 def guess_picture(models: Sequence[ModelGuesses], *, theme: Theme = LIGHT) -> Figure:

@@ -28,7 +28,6 @@ GraphFault = Literal[
     "unused_input",
     "wrong_value",
     "not_computable",
-    "unit",
 ]
 QuestionFault = Literal[
     "answer_not_derived",
