@@ -113,32 +113,47 @@ def greedy_coverage(
     gain is worked out anew in each step: lazy evaluation would need f to be submodular. Equal gains
     go to the first benchmark.
     """
-    rest = matrices.copy()  # columns of C, less their part in the span of those chosen
-    image = matrices @ matrices  # C times `rest`
-    length = (rest**2).sum(1)
-    start = length.copy()
-    total = np.trace(matrices, axis1=1, axis2=2)
-    every = np.arange(len(matrices))
+    count, k, _ = matrices.shape
+    basis = np.zeros((count, size, k))  # unit vectors that span the chosen columns of C
+    seen = np.zeros((count, size, k))  # C times each, which is each column's part along it
+    # r of each column, what is left of it beside that span: its squared length, and r' C r
+    length = (matrices**2).sum(1)
+    held = (matrices * (matrices @ matrices)).sum(1)
+    start, total = length.copy(), np.trace(matrices, axis1=1, axis2=2)
+    every = np.arange(count)
     free = np.ones(length.shape, dtype=bool)
-    chosen = np.empty((len(matrices), size), np.int64)
-    value = np.zeros(len(matrices))
-    values = np.empty((len(matrices), size))
+    chosen = np.empty((count, size), np.int64)
+    value = np.zeros(count)
+    values = np.empty((count, size))
     for step in range(size):
         left = length > _NOTHING_LEFT * start
-        gain = np.zeros_like(length)
-        np.divide((rest * image).sum(1), length, out=gain, where=left)
+        gain = np.maximum(np.divide(held, length, out=np.zeros_like(held), where=left), 0)
         pick = np.argmax(np.where(free, gain, -1), 1) if order is None else order[:, step]
-        value += gain[every, pick] / total
+        unit = _units_beside(matrices[every, pick], basis[:, :step])
+        unit[~left[every, pick]] = 0
+        image = _rows(unit, matrices)
+        height = (unit * image).sum(1)  # what the pick adds, without the errors of `held`
+        across = _rows(image, matrices)
+        across -= _rows(_rows(image, basis[:, :step].swapaxes(1, 2)), seen[:, :step])
+        held += image * (image * height[:, None] - 2 * across)
+        length -= image**2
+        value += height / total
         chosen[:, step], values[:, step] = pick, value
+        basis[:, step], seen[:, step] = unit, image
         free[every, pick] = False
-        scale = np.where(left[every, pick], 1 / np.sqrt(np.maximum(length[every, pick], 1e-300)), 0)
-        unit = rest[every, :, pick] * scale[:, None]
-        seen = image[every, :, pick] * scale[:, None]
-        share = (unit[:, None, :] @ rest)[:, 0]
-        rest -= unit[:, :, None] * share[:, None, :]
-        image -= seen[:, :, None] * share[:, None, :]
-        length = (rest**2).sum(1)
     return chosen, values
+
+
+def _units_beside(columns: NDArray[np.float64], basis: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what is left of vectors (B, k) beside a basis (B, t, k), scaled to length 1."""
+    for _ in range(2):  # once leaves rounding errors
+        columns = columns - _rows(_rows(columns, basis.swapaxes(1, 2)), basis)
+    return np.asarray(columns / np.maximum(np.linalg.norm(columns, axis=1, keepdims=True), 1e-300))
+
+
+def _rows(vectors: NDArray[np.float64], matrices: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return each vector times its matrix, (B, a) and (B, a, b) to (B, b)."""
+    return np.asarray((vectors[:, None] @ matrices)[:, 0])
 
 
 def greedy_log_det(matrix: NDArray[np.float64], size: int, noise: float) -> tuple[list[int], int]:
