@@ -76,8 +76,8 @@ def _measures(found: SuiteAnalysis) -> str:
     noise = (
         "none of them stands out from what chance would do with unrelated benchmarks"
         if one.above_mp == 0
-        else f"{_directions(one.above_mp)} out from chance, which leaves "
-        f"{one.d_eff_corrected.value:.2f}"
+        else f"{_directions(one.above_mp)} out from chance, and without all others "
+        f"{one.d_eff_corrected.value:.2f} of those are left"
     )
     return (
         f"On the {one.models:,} models in use, {one.benchmarks} benchmarks measure as much as "
@@ -142,15 +142,15 @@ def _adds(found: SuiteAnalysis) -> list[str]:
             f"These add nothing: {listed(nothing, len(nothing))} (the kept ones foretell 90% or "
             "more of each)."
         )
-    if little:
-        said.append(
-            f"These add little: {listed(little, len(little))} (75% to 90% of each is foretold)."
-        )
     if not nothing:
         most = max(rest, key=_told)
         said.append(
-            f"None adds nothing at all: {most.benchmark} comes nearest, of which the kept ones "
-            f"foretell {_told(most):.0%}."
+            f"No other benchmark goes without loss: {most.benchmark} comes nearest, of which the "
+            f"kept ones foretell {_told(most):.0%}."
+        )
+    if little:
+        said.append(
+            f"These add little: {listed(little, len(little))} (75% to 90% of each is foretold)."
         )
     if something:
         said.append(
@@ -173,8 +173,9 @@ def _nobody(found: SuiteAnalysis) -> str:
         )
     return (
         f"This direction nobody measures well: {contrast(spot)}. Every benchmark is at least "
-        f"{_degrees(spot)} degrees away from it; with as many random directions the farthest "
-        f"would be about {spot.omega_random.value * 57.29578:.0f} degrees away."
+        f"{_degrees(spot)} degrees away from it (90: tells nothing of it); with as many random "
+        f"directions the farthest would be about {spot.omega_random.value * 57.29578:.0f} degrees "
+        "away."
         f"{_of_noise(found)}"
     )
 
