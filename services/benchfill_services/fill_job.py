@@ -349,7 +349,7 @@ def _parts(
     job = source.job
     shortfalls: list[Shortfall] = []
     asked = writer(request, inputs.pool, inputs.fit) or inputs.pool.models[0]
-    client = writing_client(asked, runner.local_api_base, desk.usage)
+    client = writing_client(asked, runner.address_of(asked), desk.usage)
     steps = RedisSteps(desk.redis, job, desk.token)
     allowance = desk.allowance or Allowance(
         request.budget_rollouts, request.budget_tokens, request.budget_usd, desk.usage
@@ -359,7 +359,7 @@ def _parts(
         judging = judging_model(request.judge, inputs.pool)
         judge = make_judge(
             judging,
-            writing_client(judging, runner.local_api_base, desk.usage),
+            writing_client(judging, runner.address_of(judging), desk.usage),
             pool=inputs.pool,
             steps=steps,
             allowance=allowance,
@@ -387,15 +387,17 @@ def _parts(
 
 
 def writing_client(
-    model: PoolModel, local_api_base: str | None, usage: RedisUsage
+    model: PoolModel, address: str | None, usage: RedisUsage
 ) -> LiteLLMChatCompletionClient:
-    """Return a client of the pool model that writes and answers; its calls are counted."""
-    # how long an answer to an item may be is no limit for writing items
-    freely = model.parameters.model_copy(update={"max_tokens": None, "stop": ()})
+    """Return a client of the pool model that writes and answers; its calls are counted.
+
+    `address` is where the model is asked, if it is one of this machine.
+    """
+    freely = model.parameters.without_limits()
     key = read_key(model)
     return LiteLLMChatCompletionClient.from_pool_model(
         model.model_copy(update={"parameters": freely}),
-        api_base=local_api_base if model.api_base == LOCAL else None,
+        api_base=address if model.api_base == LOCAL else None,
         api_key=SecretStr(key) if key else None,
         on_usage=usage.note_call,
     )

@@ -11,7 +11,7 @@ from benchfill_agents.anchors import ANCHORS
 from benchfill_agents.anchors import ROLLOUTS as ANCHOR_ROLLOUTS
 from benchfill_agents.calibrator.calibrator import FIXED_ROLLOUTS
 from benchfill_agents.calibrator.design import Design
-from benchfill_agents.pool.calls import load_litellm
+from benchfill_agents.pool.prices import price_of
 from benchfill_agents.pool.providers import provider_of, stays_here
 from benchfill_agents.retriever import PARENTS
 from benchfill_agents.team_agents import CHILDREN_PER_PARENT
@@ -173,27 +173,18 @@ async def earlier_fills(redis: Redis, jobs: RedisJobs, spec: FillSpec) -> Earlie
 
 
 def _prices(models: list[PoolModel]) -> list[ModelPrice]:
-    listed: dict[str, Any] = load_litellm().model_cost
-    return [
-        ModelPrice(
-            model=model.name,
-            provider=provider_of(model),
-            usd_per_million_prompt_tokens=_price(listed, model, "input_cost_per_token"),
-            usd_per_million_completion_tokens=_price(listed, model, "output_cost_per_token"),
+    prices = []
+    for model in models:
+        price = price_of(model)
+        prices.append(
+            ModelPrice(
+                model=model.name,
+                provider=provider_of(model),
+                usd_per_million_prompt_tokens=None if price is None else price.prompt * 1e6,
+                usd_per_million_completion_tokens=None if price is None else price.completion * 1e6,
+            )
         )
-        for model in models
-    ]
-
-
-def _price(listed: dict[str, Any], model: PoolModel, what: str) -> float | None:
-    if stays_here(model):
-        return 0.0
-    _, _, bare = model.model.rpartition("/")
-    for name in (model.model, model.litellm_id, bare):
-        price = listed.get(name, {}).get(what)
-        if price is not None:
-            return float(price) * 1e6
-    return None
+    return prices
 
 
 def lower_than(new: FillBudget, old: FillBudget) -> list[str]:

@@ -91,6 +91,11 @@ class SamplingParameters(BaseModel):
         """How many tokens a reply may have; None where only the provider limits it."""
         return self.max_tokens or self.max_completion_tokens
 
+    def without_limits(self) -> SamplingParameters:
+        """Return them for writing items: how long an answer may be is no limit there."""
+        none = {"max_tokens": None, "max_completion_tokens": None, "stop": ()}
+        return self.model_copy(update=none)
+
 
 class Rate(BaseModel):
     """How much may be asked for in a minute; None is no bound."""

@@ -198,9 +198,11 @@ def _parse(line: bytes) -> tuple[Answer | None, str | None]:
 
 
 def _ending(code: int | None, stderr: bytearray) -> str:
+    if code is None:
+        return "closed its output and did not end"
     if code == 0:
         return "ended without answering all"
-    if code is not None and code < 0:
+    if code < 0:
         return f"was ended by {signal.Signals(-code).name}{_said(stderr)}"
     return f"ended with exit code {code}{_said(stderr)}"
 

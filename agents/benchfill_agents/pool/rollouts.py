@@ -99,11 +99,6 @@ class RolloutRunner:
         self.retries: Counter[str] = Counter()
         """Tries beyond the first so far, by what made them necessary."""
 
-    @property
-    def local_api_base(self) -> str | None:
-        """Address of the local server, of the first of several; see `address_of`."""
-        return next(iter(self._local.values()), None)
-
     def address_of(self, model: PoolModel) -> str | None:
         """Return where a model is asked; None for its provider's own address."""
         return self._local[model.local_model] if model.api_base == LOCAL else model.api_base

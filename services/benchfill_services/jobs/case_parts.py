@@ -122,7 +122,7 @@ async def means_of(  # noqa: PLR0913, PLR0917 - where the job stands, and what i
         job_ledger(settings.data_dir, redis, store, job.id, holding.lease.token) as ledger,
         open_runner(parts.pool, ledger, permit=holding.permit) as runner,
     ):
-        client = writing_client(parts.writer, runner.local_api_base, usage)
+        client = writing_client(parts.writer, runner.address_of(parts.writer), usage)
         allowance = Allowance(budget.rollouts, budget.tokens, budget.usd, usage)
         try:
             yield Means(runner, client, allowance)

@@ -129,12 +129,8 @@ def seats_of(models: SeatedModels) -> Seats:
 
 
 def _seat(role: Role, model: PoolModel) -> Seat:
-    # how long an answer to an item may be is no limit for writing items
     freely = model.model_copy(
-        update={
-            "parameters": model.parameters.model_copy(update={"max_tokens": None, "stop": ()}),
-            "style": "chat",
-        }
+        update={"parameters": model.parameters.without_limits(), "style": "chat"}
     )
     key, meter = read_key(model), Meter()
     return Seat(
