@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..validator.duplicates import THRESHOLD
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from numpy.typing import NDArray
 
     from benchfill.textbook.question import Question
 
     from ..embeddings import Embedder
-
-SAME = 0.90
-"""Cosine from which on two items are the same, as in the Flame paper."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +36,13 @@ class Duplicates:
         self._embedder = embedder
         self._words: dict[str, str] = {}
         self._ids: list[str] = []
-        self._vectors: list[NDArray[np.float32]] = []
+        self._texts: list[str] = []
 
     @property
     def method(self) -> str:
         """How items are compared, for the report."""
         if self._embedder is not None:
-            return f"cosine of sentence embeddings, from {SAME:.2f} on"
+            return f"cosine of sentence embeddings, from {THRESHOLD:.2f} on"
         return (
             "the same words only, since the extra `embeddings` is not installed: items that say "
             "the same in other words are not found"
@@ -56,20 +53,21 @@ class Duplicates:
         same = self._words.get(_words(stem))
         if same is not None:
             return Duplicate(same, None)
-        if self._embedder is None or not self._vectors:
+        if self._embedder is None or not self._texts:
             return None
-        cosines = np.stack(self._vectors) @ self._embedder.embed([text])[0]
+        # the embedder keeps what it embedded, and a run that only replays need not load its model
+        vectors = self._embedder.embed([text, *self._texts])
+        cosines = vectors[1:] @ vectors[0]
         nearest = int(np.argmax(cosines))
-        if cosines[nearest] < SAME:
+        if cosines[nearest] < THRESHOLD:
             return None
         return Duplicate(self._ids[nearest], float(cosines[nearest]))
 
     def add(self, item_id: str, stem: str, text: str) -> None:
         """Take an accepted item in."""
         self._words.setdefault(_words(stem), item_id)
-        if self._embedder is not None:
-            self._ids.append(item_id)
-            self._vectors.append(self._embedder.embed([text])[0])
+        self._ids.append(item_id)
+        self._texts.append(text)
 
 
 def text_of(stem: str, options: Iterable[str], answer: str) -> str:

@@ -206,9 +206,7 @@ class Generation:
         self._spent += candidate.spent
         question, item = candidate.question, candidate.item
         if candidate.outcome == "accepted" and item is not None and question is not None:
-            await asyncio.to_thread(
-                self._parts.duplicates.add, item.id, question.stem, question_text(question)
-            )
+            self._parts.duplicates.add(item.id, question.stem, question_text(question))
         if self._on_candidate is not None:
             await self._on_candidate(candidate)
 

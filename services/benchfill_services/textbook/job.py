@@ -103,8 +103,9 @@ async def run_job(
     async with _office(request, job, settings) as office, _runner(inputs, office, watchers) as run:
         aim = None if run is None else await _aim(request, inputs, office, run, settings)
         opened = _Opening(request, inputs, office, watchers)
+        known = _known(inputs, settings)
         generation = Generation(
-            _parts(request, inputs, office, watchers, settings, aim),
+            _parts(request, inputs, office, watchers, known, aim),
             GenerationOptions(tries=request.tries, seed=request.seed),
             opened.note,
             watchers.on_turn,
@@ -198,16 +199,11 @@ def _parts(  # noqa: PLR0913, PLR0917 - what a generation is made of
     inputs: GenerateInputs,
     office: Office,
     watchers: Watchers,
-    settings: Settings,
+    known: Duplicates,
     aim: Aim | None,
 ) -> GenerationParts:
     if inputs.taxonomy is None or inputs.blueprint is None:
         raise TypeError(request.taxonomy)
-    duplicates = Duplicates(
-        SentenceEmbedder(settings.data_dir / EMBEDDINGS) if installed() else None
-    )
-    for item in inputs.items:
-        duplicates.add(item.id, item.question, text_of(item.question, item.choices, item.answer))
     return GenerationParts(
         chapters=inputs.reading.chapters,
         taxonomy=inputs.taxonomy,
@@ -216,10 +212,18 @@ def _parts(  # noqa: PLR0913, PLR0917 - what a generation is made of
         calls=Calls(office.ledger, office.allowance, on_call=watchers.on_call),
         steps=office.steps,
         transcript=_Transcripts(office.redis, office.job),
-        duplicates=duplicates,
+        duplicates=known,
         attribution=Attribution(text=request.attribution, licence=request.licence),
         aim=aim,
     )
+
+
+def _known(inputs: GenerateInputs, settings: Settings) -> Duplicates:
+    """Return the items of the benchmark, which new ones must not repeat."""
+    known = Duplicates(SentenceEmbedder(settings.data_dir / EMBEDDINGS) if installed() else None)
+    for item in inputs.items:
+        known.add(item.id, item.question, text_of(item.question, item.choices, item.answer))
+    return known
 
 
 class _Transcripts:
