@@ -11,6 +11,8 @@ from ..pool.scoring import Extracted, normalise
 from .interface import Domain
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from benchfill.items import Item, ItemDomain
 
     from ..pool.config import Style
@@ -48,8 +50,7 @@ class MultipleChoice(Domain):
         """See `Domain.problem`."""
         if not 2 <= len(item.choices) <= len(LETTERS):
             return f"The item has {len(item.choices)} options; multiple choice takes 2 to 26."
-        options = [normalise(choice) for choice in item.choices]
-        if len(set(options)) < len(options):
+        if len({_as_written(choice) for choice in item.choices}) < len(item.choices):
             return "Two options are the same."
         if right_option(item) is None:
             return (
@@ -76,16 +77,17 @@ class MultipleChoice(Domain):
     def is_correct(self, answer: str, item: Item) -> bool:
         """See `Domain.is_correct`."""
         right = right_option(item)
-        return right is not None and normalise(answer) == normalise(item.choices[right])
+        return right is not None and answer == item.choices[right]
 
 
 def right_option(item: Item) -> int | None:
     """Return the place of the right option: by its text, else by its letter; None without one."""
-    wanted = normalise(item.answer)
-    by_text = [k for k, choice in enumerate(item.choices) if normalise(choice) == wanted]
+    fold = _fold(item)
+    by_text = [k for k, choice in enumerate(item.choices) if fold(choice) == fold(item.answer)]
     if by_text:
         return by_text[0] if len(by_text) == 1 else None
-    place = LETTERS.find(wanted.upper()) if len(wanted) == 1 else -1
+    wanted = normalise(item.answer).upper()
+    place = LETTERS.find(wanted) if len(wanted) == 1 else -1
     return place if 0 <= place < len(item.choices) else None
 
 
@@ -106,20 +108,32 @@ def reordered(item: Item, order: tuple[int, ...]) -> Item:
     return item.model_copy(update={"choices": choices, "answer": answer})
 
 
+def _as_written(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _fold(item: Item) -> Callable[[str], str]:
+    """Return how texts are compared: capitals and brackets count where options differ by them."""
+    folded = {normalise(choice) for choice in item.choices}
+    return normalise if len(folded) == len(item.choices) else _as_written
+
+
 def _option(said: str, item: Item) -> int | None:
     """Return the option that some words name, by text or by letter; None if none, or several."""
-    normal = normalise(said)
-    options = [normalise(choice) for choice in item.choices]
-    if normal in options:
-        return options.index(normal)
-    leading = _LEADING.match(said.strip()) or _BARE_CAPITAL.match(said.strip())
-    if leading is not None and _ANOTHER.match(said.strip(), leading.end()) is None:
-        return _place(leading["letter"], item)
-    named = {
+    fold, said = _fold(item), said.strip()
+    options = [fold(choice) for choice in item.choices]
+    if fold(said) in options:
+        return options.index(fold(said))
+    leading = _LEADING.match(said) or _BARE_CAPITAL.match(said)
+    if leading is not None and _ANOTHER.match(said, leading.end()) is None:
+        place = _place(leading["letter"], item)
+        if place is not None:
+            return place
+    named = [
         k
         for k, option in enumerate(options)
-        if option and re.search(rf"(?<!\w){re.escape(option)}(?!\w)", normal)
-    }
+        if option and re.search(rf"(?<!\w){re.escape(option)}(?!\w)", fold(said))
+    ]
     # "10 km" holds the option "10" as well: the longest that holds all others is meant
     longest = max(named, key=lambda k: len(options[k]), default=None)
     if longest is not None and all(options[k] in options[longest] for k in named):

@@ -67,6 +67,28 @@ def test_numbers_within_numbers() -> None:
     assert scored(item, "100") == ("100", False)
 
 
+@pytest.mark.parametrize(
+    ("choices", "reply", "option"),
+    [
+        (("5 mW", "5 MW"), "5 MW", 1),
+        (("5 mW", "5 MW"), "It is 5 mW.", 0),
+        (("5 mW", "5 MW"), "It is 5 mw.", None),
+        (("(0, 1)", "[0, 1]", "[0, 1)"), "[0, 1]", 1),
+        (("(0, 1)", "[0, 1]", "[0, 1)"), "The answer is [0, 1)", 2),
+        (("(0, 1)", "[0, 1]", "[0, 1)"), "C", 2),
+        (("U.S. law", "EU law"), "U.S. law applies", 0),
+    ],
+)
+def test_options_that_differ_by_capitals_or_brackets(
+    choices: tuple[str, ...], reply: str, option: int | None
+) -> None:
+    item = CITY.model_copy(update={"choices": choices, "answer": choices[-1]})
+    assert domain_check(item, "exact") is None
+    answer, correct = scored(item, reply)
+    assert answer == (None if option is None else choices[option])
+    assert correct == (option == len(choices) - 1)
+
+
 def test_a_letter_may_be_the_reference_also_when_shuffled() -> None:
     item = CITY.model_copy(update={"answer": "B"})
     assert domain_check(item, "exact") is None
@@ -83,7 +105,7 @@ def test_a_letter_may_be_the_reference_also_when_shuffled() -> None:
     ("changes", "said"),
     [
         ({"choices": ("one",)}, "has 1 options"),
-        ({"choices": ("x", "X.", "Canberra")}, "Two options are the same"),
+        ({"choices": ("x", " x", "Canberra")}, "Two options are the same"),
         ({"answer": "Perth"}, "neither the text of an option nor the letter"),
         ({"answer": "F"}, "neither the text of an option nor the letter"),
     ],

@@ -197,6 +197,7 @@ async def test_what_a_run_leaves_is_given_to_another(tmp_path: Path) -> None:
         ("sys.exit('no licence')", r"it ended with exit code 1 \(no licence\)"),
         ("print('hello')", "it ended without answering all; line 1: 'hello' is no JSON object"),
         ("print('x' * 5_000_000)", "line 1 is longer than 4 MB"),
+        ("os.close(1); os.close(2); time.sleep(60)", "it closed its output and did not end"),
         ("sys.stderr.write('x' * 5_000_000)", "it ended without answering all"),
     ],
 )
