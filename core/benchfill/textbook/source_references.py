@@ -16,7 +16,9 @@ _SAID = (
     r"shown|described|given|listed|discussed|defined|explained|seen|introduced|mentioned|stated"
     r"|presented|provided|illustrated|covered|noted|outlined|used|taught|learn(?:ed|t)"
 )
-_NUMBERED = rf"\b(?:{_PARTS})\s*\(?(?:\d+(?:[.\-–]\d+)*|[A-Z]\.\d+|[IVX]{{2,}})\)?(?![\w%])"
+_NUMBERED = (
+    rf"(?<!\bfor )\b(?:{_PARTS})\s*\(?(?:\d+(?:[.\-–]\d+)*|[A-Z]\.\d+|[IVX]{{2,}})\)?(?![\w%])"
+)
 _PATTERNS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -39,7 +41,7 @@ _PATTERNS = tuple(
         r"\b(?:recall|remember)\s+(?:from|that (?:we|the (?:text|chapter|lesson|book)))\b",
         r"\b(?:see|cf\.|refer to|consult)\s+(?:also\s+)?(?:the\s+)?(?:figure|table|section|chapter"
         r"|appendix|page|text|diagram|passage)\b",
-        r"!?\[[^\]\n]*\]\((?!https?://)[^)\n]*\)",
+        r"!?\[[^\]\[\n]{0,300}\]\((?!https?://)[^)\n]{0,300}\)",
     )
 )
 _NUMBERED_PATTERN = re.compile(_NUMBERED, re.IGNORECASE)

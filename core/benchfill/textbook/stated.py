@@ -62,23 +62,24 @@ def not_stated(node: SolutionNode, stem: str) -> str | None:
             case Fraction():
                 if leaf not in _IMPLIED and not {leaf, -leaf} & numbers:
                     return node.value
-            case _ if not mentions(stem, leaf) and leaf not in stem:
-                return leaf
+            case (str(text), is_name):
+                if not mentions(stem, text) and (is_name or text not in stem):
+                    return text
     return None
 
 
-def _leaves(tree: ast.expr) -> Iterable[Fraction | str]:
-    """Yield the numbers, strings and names of a literal."""
+def _leaves(tree: ast.expr) -> Iterable[Fraction | tuple[str, bool]]:
+    """Yield the numbers of a literal, and its strings and names (True)."""
     for node in ast.walk(tree):
         match node:
             case ast.Constant(value=bool()):
                 continue
             case ast.Constant(value=str(text)) if text:
-                yield text
+                yield text, False
             case ast.Constant(value=int() | float() as number):
                 yield Fraction(str(number))
             case ast.Name(id=name):
-                yield name
+                yield name, True
 
 
 def _numbers(stem: str) -> set[Fraction]:

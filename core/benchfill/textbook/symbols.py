@@ -14,7 +14,7 @@ import textwrap
 from dataclasses import dataclass, field
 
 _BLOCK = re.compile(
-    r"(?:```|~~~)[ \t]*(?P<language>\w*)[^\n]*\n(?P<code>.*?)(?:```|~~~)", re.DOTALL
+    r"(?:```|~~~)[ \t]*(?P<language>\w*)[^\n`]{0,100}\n(?P<code>.*?)(?:```|~~~)", re.DOTALL
 )
 _INLINE = re.compile(r"`([^`\n]+)`")
 _LATEX = re.compile(
@@ -35,7 +35,7 @@ _SYMBOL = r"[A-Za-zα-ωΑ-Ω](?:_?\d{1,3}|_\{?\w{1,12}\}?|')?"
 _OPERATOR = r"[-+*/^=<>≤≥≈×·÷−|]"
 _IN_FORMULA = re.compile(
     rf"(?<![\w`$\\.'’])(?:(?P<before>{_SYMBOL})(?=\s?(?:\*\*|{_OPERATOR})\s?[\w(\-−])"
-    rf"|(?:(?<=[\w)]\s{_OPERATOR}\s)|(?<=[\w)]{_OPERATOR}))(?P<after>{_SYMBOL})(?![\w]))(?!\w)"
+    rf"|(?:(?<=[\w)]\s{_OPERATOR}\s)|(?<=[\w)]{_OPERATOR})|(?<=[\w)]\*\*))(?P<after>{_SYMBOL})(?![\w]))(?!\w)"
 )
 # Words before a symbol that use it; other words before it introduce it: "dose d", "for x".
 _ONLY_USE = frozenset(
@@ -48,21 +48,37 @@ _ONLY_USE = frozenset(
 )  # fmt: skip
 
 
+_Position = tuple[int, int, int]  # block, line, column
+_ALWAYS: _Position = (-1, 0, 0)
+_LATER: _Position = (1_000_000, 0, 0)
+_NEVER: _Position = (2_000_000, 0, 0)
+
+
 @dataclass
 class _Names:
-    used: list[str] = field(default_factory=list)
-    bound: set[str] = field(default_factory=set)
+    """Names that code uses and binds, and where; what is in a function is used later."""
+
+    used: list[tuple[str, _Position]] = field(default_factory=list)
+    bound: dict[str, _Position] = field(default_factory=dict)
+
+    def bind(self, name: str, at: _Position) -> None:
+        """Note where a name is bound; the first place counts."""
+        self.bound[name] = min(at, self.bound.get(name, _NEVER))
+
+    def missing(self) -> list[str]:
+        """Return the names that are used before they are bound, or never bound."""
+        return [
+            name
+            for name, at in self.used
+            if name not in _BUILT_IN | _MODULES and self.bound.get(name, _NEVER) > at
+        ]
 
 
 def undefined_symbols(stem: str) -> tuple[str, ...]:
     """Return the names and symbols that a stem uses without saying what they are, in order."""
     names = _names_in_code(stem)
     prose = _prose(stem)
-    missing = [
-        name
-        for name in dict.fromkeys(names.used)
-        if name not in names.bound | _BUILT_IN | _MODULES and not _introduced(name, stem)
-    ]
+    missing = [name for name in dict.fromkeys(names.missing()) if not _introduced(name, stem)]
     missing += [
         symbol
         for symbol in dict.fromkeys([*_formula_symbols(prose), *_latex_symbols(stem)])
@@ -76,8 +92,8 @@ def names_missing_in(stem: str, option: str) -> tuple[str, ...]:
     used = _Names()
     for code in _INLINE.findall(option):
         _read(code, used)
-    known = set(_IDENTIFIER.findall(stem)) | _BUILT_IN | _MODULES | used.bound
-    return tuple(name for name in dict.fromkeys(used.used) if name not in known)
+    known = set(_IDENTIFIER.findall(stem))
+    return tuple(name for name in dict.fromkeys(used.missing()) if name not in known)
 
 
 def mentions(stem: str, symbol: str) -> bool:
@@ -87,33 +103,75 @@ def mentions(stem: str, symbol: str) -> bool:
 
 def _names_in_code(text: str) -> _Names:
     names = _Names()
-    for match in _BLOCK.finditer(text):
+    for number, match in enumerate(_BLOCK.finditer(text)):
         if match["language"].lower() in _PROGRAMS:
-            _read(re.sub(r"^(?:>>>|\.\.\.) ?", "", match["code"], flags=re.MULTILINE), names)
+            code = re.sub(r"^(?:>>>|\.\.\.) ?", "", match["code"], flags=re.MULTILINE)
+            _read(code, names, number)
     for code in _INLINE.findall(_BLOCK.sub(" ", text)):
         _read(code, names)
     return names
 
 
-def _read(code: str, names: _Names) -> None:
+def _read(code: str, names: _Names, block: int | None = None) -> None:
+    """Read a block of code, or (None) a snippet, which binds from the start and uses at the end."""
     try:
         tree = ast.parse(textwrap.dedent(code).strip())
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return  # no Python: a file name, an output, another language
+    inside = {
+        id(node)
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef | ast.Lambda)
+        for node in ast.walk(function)
+    }
+    ends = _ends(tree)
     for node in ast.walk(tree):
-        match node:
-            case ast.Name(id=name, ctx=ast.Load()):
-                names.used.append(name)
-            case ast.Name(id=name):
-                names.bound.add(name)
-            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-                names.bound.add(name)
-            case ast.arg(arg=name):
-                names.bound.add(name)
-            case ast.alias(name=name, asname=asname):
-                names.bound.add((asname or name).split(".")[0])
-            case ast.ExceptHandler(name=str(name)):
-                names.bound.add(name)
+        if isinstance(node, ast.Name):
+            here = (block or 0, node.lineno, node.col_offset)
+            loads = isinstance(node.ctx, ast.Load)
+            if loads or id(node) in ends.updated:
+                late = block is None or id(node) in inside
+                names.used.append((node.id, _LATER if late else here))
+            if not loads:
+                end = ends.of.get(id(node))
+                names.bind(node.id, _ALWAYS if block is None or end is None else (block, *end))
+            continue
+        for name in _declared(node):
+            names.bind(name, _ALWAYS)
+
+
+@dataclass
+class _Ends:
+    """Where targets of assignments get their value, and which of them are read before."""
+
+    of: dict[int, tuple[int, int]] = field(default_factory=dict)
+    updated: set[int] = field(default_factory=set)
+
+
+def _ends(tree: ast.AST) -> _Ends:
+    """Return the ends of plain assignments; loops, withs and comprehensions bind at once."""
+    ends = _Ends()
+    for statement in ast.walk(tree):
+        if not isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign):
+            continue
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        for target in targets:
+            for node in ast.walk(target):
+                ends.of[id(node)] = (statement.end_lineno or 0, statement.end_col_offset or 0)
+        if isinstance(statement, ast.AugAssign):
+            ends.updated.add(id(statement.target))
+    return ends
+
+
+def _declared(node: ast.AST) -> list[str]:
+    match node:
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.arg(arg=name):
+            return [name]
+        case ast.alias(name=name, asname=asname):
+            return [(asname or name).split(".")[0]]
+        case ast.ExceptHandler(name=str(name)):
+            return [name]
+    return []
 
 
 def _prose(text: str) -> str:
@@ -173,7 +231,7 @@ def _symbol_introduced(symbol: str, stem: str) -> bool:
         # a value or a range: x = 5, x in {1, 2}, 0 <= x
         rf"(?<![\w.]){quoted}{mark}\s*(?:=|:=|∈|≈)\s*[-−$]?\s*[\d\[('\"{{]",
         rf"(?<![\w.]){quoted}{mark}\s+(?:is|are|be|denotes?|stands?|represents?|counts?|runs?|goes)\b",
-        rf"\b(?:let|where|for|find|solve|any|every|each|some|all|with)\s+(?:[\w`$]+\s*(?:,|and)\s*)*"
+        rf"\b(?:let|where|for|find|solve|any|every|each|some|all|with)\s+(?:[\w`$]+(?:\s*,\s*|\s+and\s+))*"
         rf"{mark}{quoted}{mark}(?!\w)",
         rf"\b(?:values?|expression|function|terms?|polynomial|formula|equation|powers?|multiples?)"
         rf"\s+(?:of|in|for)\s+{mark}{quoted}{mark}(?!\w)",

@@ -109,7 +109,8 @@ class Computer:
                 text=True,
                 encoding="utf-8",
                 env={name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-                | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+                # how far SymPy gets within its time must not depend on a draw
+                | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0"},
             )
         return self._process
 

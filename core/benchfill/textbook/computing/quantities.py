@@ -80,14 +80,9 @@ def read_option(text: str, symbols: Mapping[str, Value], unit: str | None = None
     """
     folded = fold(text)
     bare = _bare(text)
-    found = _QUANTITY.fullmatch(bare)
-    if found is not None:
-        number = re.sub(r"[,\s]", "", found["number"])
-        named = _unit(found["unit"], unit)
-        if named is not None:
-            if found["currency"]:
-                named = named or _CURRENCY[found["currency"]]
-            return Quantity(folded, evaluate(number, {}), named)
+    measured = _measured(bare, unit)
+    if measured is not None:
+        return Quantity(folded, *measured)
     if unit and bare.endswith(unit):
         bare = bare[: -len(unit)].strip()
         named = unit
@@ -99,6 +94,20 @@ def read_option(text: str, symbols: Mapping[str, Value], unit: str | None = None
         except ExpressionError:
             continue
     return Quantity(folded, None)
+
+
+def _measured(bare: str, unit: str | None) -> tuple[Value, str] | None:
+    """Read a number with a unit or a currency; None for anything else."""
+    found = _QUANTITY.fullmatch(bare)
+    named = None if found is None else _unit(found["unit"], unit)
+    if found is None or named is None:
+        return None
+    if found["currency"]:
+        named = named or _CURRENCY[found["currency"]]
+    try:
+        return evaluate(re.sub(r"[,\s]", "", found["number"]), {}), named
+    except ExpressionError:
+        return None
 
 
 def _with_signs(text: str, symbols: Mapping[str, Value]) -> str:
