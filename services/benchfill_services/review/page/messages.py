@@ -34,6 +34,13 @@ _CONTENTS: dict[str, type[BaseModel]] = {
 }
 TITLES = {
     "assignment": "set the task",
+    "item_assignment": "set the task",
+    "graph_draft": "drew the solution graph",
+    "question_draft": "wrote",
+    "trace_review": "followed the trace",
+    "final_verdict": "judged",
+    "blind_answer": "solved it without the key",
+    "gave_up": "gave up",
     "retrieval": "chose parents and references",
     "rewriting": "wrote",
     "validation": "checked",
