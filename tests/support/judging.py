@@ -17,6 +17,7 @@ from benchfill_agents.spending import Allowance, Counted
 from benchfill_agents.steps import InMemorySteps
 from benchfill_agents.validator.judge import Judge
 from benchfill_agents.validator.judge_calls import JudgeCalls
+from support.arithmetic_world import answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,6 +58,11 @@ def solved_sum(request: Request) -> str:
     """Solve the last sum of a request; other questions are about apples."""
     sums = _SUM.findall(request.prompt)
     return solution(str(sum(map(int, sums[-1]))) if sums else "37")
+
+
+def judged_sums(request: Request) -> Said:
+    """Script of a provider in a process of its own: the arithmetic world with a judge."""
+    return verdict() if request.model == "judge" else answer(request)
 
 
 @dataclass

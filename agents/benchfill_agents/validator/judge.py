@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
 from benchfill_prompts import load, quote_untrusted
 
-from ..pool.scoring import extract, is_correct, normalise
+from ..domains import domain_of
+from ..domains.multiple_choice import MultipleChoice
+from ..pool.scoring import normalise
 from ..rewriter.task_text import item_text
 from .findings import Finding
 
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     from benchfill.items import Item
 
     from ..pool.config import Scoring
-    from .judge_calls import JudgeCalls, Said
+    from .judge_calls import JudgeCalls
 
 PROMPTS = ("solve_blind", "solve_blind_task", "judge", "judge_task", "reply_again")
 SOLVES = 3
@@ -86,12 +89,12 @@ class Judge:
             return Finding(check=BLIND, passed=True, note=_COMPUTED)
         needed = self._solves // 2 + 1
         question = question_text(item)
-        said: list[Said[Solution]] = []
+        said: list[_Blind] = []
         agreed = 0
         while agreed < needed and agreed + self._solves - len(said) >= needed:
             more = range(len(said), len(said) + needed - agreed)
-            said += await _all(self._ask_blind(question, sample) for sample in more)
-            agreed = sum(self._agrees(item, one) for one in said)
+            said += await _all(self._ask_blind(item, question, sample) for sample in more)
+            agreed = sum(one.agrees for one in said)
         calls = sum(one.calls for one in said)
         if agreed >= needed:
             note = f"{agreed} of {len(said)} blind answers agree with the reference."
@@ -100,24 +103,27 @@ class Judge:
         return Finding(
             check=BLIND,
             passed=False,
-            reason=self._why(item, said, agreed),
+            reason=self._why(said, agreed),
             calls=calls,
             blames_child=agreed < len(answered),
         )
 
-    async def _ask_blind(self, question: str, sample: int) -> Said[Solution]:
+    async def _ask_blind(self, item: Item, question: str, sample: int) -> _Blind:
         task = self._solve.render(question=quote_untrusted(question))
-        return await self._calls.ask(self._solve_rules.render(), task, Solution, sample=sample)
+        said = await self._calls.ask(self._solve_rules.render(), task, Solution, sample=sample)
+        if said.answer is None:
+            return _Blind(None, said.problem, said.calls, agrees=False)
+        answer = said.answer.answer
+        right = await asyncio.to_thread(agrees, answer, item, self._scoring)
+        return _Blind(answer, "", said.calls, agrees=right)
 
-    def _agrees(self, item: Item, said: Said[Solution]) -> bool:
-        return said.answer is not None and agrees(said.answer.answer, item, self._scoring)
-
-    def _why(self, item: Item, said: list[Said[Solution]], agreed: int) -> str:
+    @staticmethod
+    def _why(said: list[_Blind], agreed: int) -> str:
         """Say how many agree, what the others answered, and how many gave no answer."""
         others = Counter(
-            " ".join(one.answer.answer.split())[:80]
+            " ".join(one.answer.split())[:80]
             for one in said
-            if one.answer is not None and not self._agrees(item, one)
+            if one.answer is not None and not one.agrees
         )
         parts = [f"{count} {'gives' if count == 1 else 'give'} {one!r}" for one, count in
                  others.most_common(3)]  # fmt: skip
@@ -150,7 +156,17 @@ class Judge:
         return Finding(check=WITH_REFERENCE, passed=False, reason=reason, calls=said.calls)
 
 
-async def _all(asked: Iterable[Awaitable[Said[Solution]]]) -> list[Said[Solution]]:
+@dataclass(frozen=True)
+class _Blind:
+    """One blind answer, or why there is none."""
+
+    answer: str | None
+    problem: str
+    calls: int
+    agrees: bool
+
+
+async def _all(asked: Iterable[Awaitable[Result]]) -> list[Result]:
     """Await all, and raise the first error only then: what others receive is recorded."""
     found = await asyncio.gather(*asked, return_exceptions=True)
     return [settled(one) for one in found]
@@ -170,10 +186,14 @@ def question_text(item: Item) -> str:
 
 
 def agrees(answer: str, item: Item, scoring: Scoring) -> bool:
-    """Whether an answer is the reference, as the pool scores it or word for word."""
-    if normalise(answer) == normalise(item.answer):
+    """Whether an answer is right as the pool scores it, or the reference word for word.
+
+    It may take seconds: of a program the item's tests are run.
+    """
+    if item.answer and normalise(answer) == normalise(item.answer):
         return True
-    if item.choices:
-        return False
-    found = extract(answer, style="chat", scoring=scoring)
-    return found is not None and is_correct(found.answer, item.answer, scoring)
+    domain = domain_of(item, scoring)
+    if item.choices and domain.name != MultipleChoice.name:
+        return False  # the number in "7 apples" is not the option "7"
+    found = domain.extract(answer, style="chat", item=item)
+    return found is not None and domain.is_correct(found.answer, item)
