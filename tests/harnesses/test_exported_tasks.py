@@ -208,3 +208,23 @@ def test_lm_eval_runs_multiple_choice(tmp_path: Path) -> None:
     counts = lm_eval_counts(samples, "acc")
     assert imported(samples.parent, CHOICES) == counts
     told("lm_eval, multiple choice, random likelihoods", counts)
+
+
+# Hugging Face datasets, with which lm_eval and lighteval load
+
+
+@pytest.mark.parametrize("to", ["hf", "lighteval"])
+def test_datasets_loads_the_folder(tmp_path: Path, to: str) -> None:
+    task = exported(tmp_path, CHOICES, to)
+    place = task if to == "hf" else task / "bench"
+    code = (
+        "import datasets, json, sys; "
+        "rows = datasets.load_dataset(sys.argv[1], split='test'); print(json.dumps(list(rows)))"
+    )
+    said = run_harness(harness("python"), "-c", code, str(place), folder=tmp_path)
+    (line,) = [line for line in said.splitlines() if line.startswith("[{")]
+    rows = json.loads(line)
+    assert [(row["id"], row["question"], row["answer"], tuple(row["choices"])) for row in rows] == [
+        (item.id, item.question, item.answer, item.choices) for item in CHOICES
+    ]
+    assert [json.loads(row["metadata"]) for row in rows] == [item.metadata for item in CHOICES]
