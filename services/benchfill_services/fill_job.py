@@ -12,27 +12,20 @@ import json
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pydantic import SecretStr
-
 import benchfill as bf
 from benchfill.errors import InputError
 from benchfill_agents.calibrator import CalibrationPlan
 from benchfill_agents.fill import Fill, FillOptions, FillParts
-from benchfill_agents.model_client import LiteLLMChatCompletionClient
-from benchfill_agents.pool.calls import read_key
-from benchfill_agents.pool.config import LOCAL, Pool, PoolModel, read_pool
+from benchfill_agents.pool.config import Pool, read_pool
 from benchfill_agents.pool.ledger import Ledger
-from benchfill_agents.pool.prompting import solve_prompts
 from benchfill_agents.pool.rollouts import open_runner
-from benchfill_agents.rewriter.llm import PROMPTS as REWRITER_PROMPTS
 from benchfill_agents.rewriter.llm import LLMRewriter
 from benchfill_agents.rewriter.template import TemplateRewriter
 from benchfill_agents.spending import Allowance
 from benchfill_agents.target import targets_of
-from benchfill_agents.validator.judge import PROMPTS as JUDGE_PROMPTS
-from benchfill_prompts import load
 
 from .fill_judge import embedder_of, judging_model, make_judge
+from .fill_models import prompt_hashes, writer, writing_client
 from .report.candidates import candidates_of, measured_so_far
 from .review.opening import CaseSource, open_chosen
 from .store import keys
@@ -208,30 +201,6 @@ def _check_names(
         judging_model(request.judge, pool)
 
 
-def writer(request: FillRequest, pool: Pool, fit: bf.Fit1PL | None = None) -> PoolModel | None:
-    """Return the pool model that writes children: the one named, else the ablest chat model."""
-    if request.writer is not None:
-        named = [model for model in pool.models if model.name == request.writer]
-        if not named:
-            raise InputError(
-                f"the pool has no model {request.writer!r}; it has "
-                f"{', '.join(model.name for model in pool.models)}.",
-                field="--writer",
-            )
-        return named[0]
-    chats = [model for model in pool.models if model.writes]
-    if request.rewriter == "llm" and not chats:
-        raise InputError(
-            "the llm rewriter needs a model of chat style, and the pool has none; add one, or use "
-            "--rewriter template.",
-            source=str(request.pool),
-        )
-    if fit is None or not chats:
-        return None
-    ability = dict(zip(fit.responses.models, fit.theta, strict=True))
-    return max(chats, key=lambda model: ability[model.response_name])
-
-
 class RunnerOpener(Protocol):
     """Opens the runner of a job, as `open_runner` does."""
 
@@ -280,7 +249,7 @@ async def run_job(
         items_sha256=_sha256(request.items),
         responses_sha256=_sha256(request.responses),
         writer=None,  # the pool is a file of this user; workers do not have it
-        prompts=prompt_hashes(request.rewriter, inputs.pool, request.judge),
+        prompts=prompt_hashes(request, inputs.pool),
     )
     async with connect(url, settings.data_dir) as redis:
         usage = RedisUsage(redis, job, "command line")
@@ -384,33 +353,6 @@ def _parts(
         judge_name=request.judge,
         embedder=embedder_of(desk.data_dir) if desk.data_dir is not None else None,
     )
-
-
-def writing_client(
-    model: PoolModel, address: str | None, usage: RedisUsage
-) -> LiteLLMChatCompletionClient:
-    """Return a client of the pool model that writes and answers; its calls are counted.
-
-    `address` is where the model is asked, if it is one of this machine.
-    """
-    freely = model.parameters.without_limits()
-    key = read_key(model)
-    return LiteLLMChatCompletionClient.from_pool_model(
-        model.model_copy(update={"parameters": freely}),
-        api_base=address if model.api_base == LOCAL else None,
-        api_key=SecretStr(key) if key else None,
-        on_usage=usage.note_call,
-    )
-
-
-def prompt_hashes(rewriter: str, pool: Pool, judge: str | None = None) -> dict[str, str]:
-    """Return the SHA-256 of each template that items of a fill came from, by name."""
-    names = (
-        *((*REWRITER_PROMPTS, f"rewrite_{pool.scoring}") if rewriter == "llm" else ()),
-        *solve_prompts(pool),
-        *(JUDGE_PROMPTS if judge is not None else ()),
-    )
-    return {name: load(name).sha256 for name in names}
 
 
 class _Transcripts:

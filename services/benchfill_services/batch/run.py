@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 
 from benchfill.errors import BenchFillError, FitError, InputError, ProviderError
 
-from ..fill_job import Desk, Watchers, carry_out, check_names, prompt_hashes, read_inputs
+from ..fill_job import Desk, Watchers, carry_out, check_names, read_inputs
+from ..fill_models import prompt_hashes
 from ..jobs.inputs import fit_once
 from ..jobs.leasing import LEASE_MS, Holding
 from ..observability.redaction import Redactor

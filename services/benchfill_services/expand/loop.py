@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from benchfill_agents.pool.ledger import Ledger
 
 from ..batch.outcome import end_of
-from ..fill_job import SPOOL, Desk, carry_out, check_names, prompt_hashes, read_inputs
+from ..fill_job import SPOOL, Desk, carry_out, check_names, read_inputs
+from ..fill_models import prompt_hashes
 from ..jobs.inputs import fit_once
 from ..jobs.record import FillBudget
 from ..report.candidates import candidates_of

@@ -13,7 +13,7 @@ from benchfill_agents.pool.providers import refuse_providers_elsewhere
 from benchfill_agents.pool.rollouts import open_runner
 from benchfill_agents.spending import Allowance
 
-from ..fill_job import writing_client
+from ..fill_models import writing_client
 from ..review.desk import ReviewDesk
 from ..review.failure import was_asked
 from ..store.benchmarks import RedisBenchmarks

@@ -13,17 +13,9 @@ import benchfill as bf
 from benchfill_agents.pool.config import read_pool
 from benchfill_agents.pool.providers import refuse_providers_elsewhere
 
-from ..fill_job import (
-    Desk,
-    FillRequest,
-    Watchers,
-    carry_out,
-    fit_files,
-    prompt_hashes,
-    read_inputs,
-    writer,
-)
+from ..fill_job import Desk, FillRequest, Watchers, carry_out, fit_files, read_inputs
 from ..fill_judge import NOBODY
+from ..fill_models import prompt_hashes, writer
 from ..observability.traces import span
 from ..review.failure import tell_failure
 from ..review.opening import CaseSource, note_of
@@ -221,7 +213,7 @@ async def _fill(job: Job, redis: Redis, settings: Settings, holding: Holding) ->
             items_sha256=version.items_sha256,
             responses_sha256=version.responses_sha256,
             writer=asked.name if asked is not None and _can_talk(asked, spec) else None,
-            prompts=prompt_hashes(spec.rewriter, inputs.pool, request.judge),
+            prompts=prompt_hashes(request, inputs.pool),
             matrix_names={model.name: model.response_name for model in inputs.pool.models},
             seed=spec.seed,
         )
