@@ -92,10 +92,6 @@ class LiteLLMChatCompletionClient(ChatCompletionClient, Component[ModelClientCon
         on_usage: Callable[[str, int, int, float | None], None] | None = None,
     ) -> Self:
         """Build a client for a model of the pool; `api_base` is where the local server runs."""
-        if model.runner is not None:
-            raise InputError(
-                f"{model.name!r} is a runner, which answers items and writes none; name a model."
-            )
         base = api_base or model.api_base
         if base == LOCAL:
             raise InputError(

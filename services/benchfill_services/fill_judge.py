@@ -44,7 +44,7 @@ def judging_model(name: str, pool: Pool) -> PoolModel:
         There is none.
     """
     for model in pool.who_may_judge:
-        if model.name == name:
+        if model.name == name and model.runner is None:  # a runner answers, no more
             return model
     known = ", ".join(model.name for model in pool.who_may_judge)
     raise InputError(

@@ -32,6 +32,12 @@ def writer(request: FillRequest, pool: Pool, fit: bf.Fit1PL | None = None) -> Po
                 f"{', '.join(model.name for model in pool.models)}.",
                 field="--writer",
             )
+        if named[0].runner is not None:
+            raise InputError(
+                f"{request.writer!r} is a runner, which answers items and writes none; name a "
+                "model.",
+                field="--writer",
+            )
         return named[0]
     chats = [model for model in pool.models if model.writes]
     if request.rewriter == "llm" and not chats:
