@@ -59,6 +59,15 @@ class Grants:
         job.grant, job.rests = _budget(amounts), False
         return job.grant
 
+    def is_short(self, name: str) -> bool:
+        """Whether a job that ran out was given less than its own budget allows."""
+        job = self._jobs[name]
+        given = job.grant or job.own
+        limits = ((amount, getattr(given, amount)) for amount in AMOUNTS)
+        return any(
+            limit is not None and limit < self._wanted(amount, job) for amount, limit in limits
+        )
+
     def may_have_more(self, name: str, waiting: Iterable[str]) -> bool:
         """Whether a job that ran out would be given enough to go on with."""
         job, count = self._jobs[name], len({name, *waiting})
@@ -69,9 +78,11 @@ class Grants:
             limit, total = getattr(given, amount), getattr(self._total, amount)
             if limit is None or total is None:
                 continue
-            more = (self._amount(amount, job, count) or 0.0) - limit
-            least = max(_LEAST * total, 1.0 if amount in _WHOLE else 1e-9)
-            if limit < self._wanted(amount, job) and more >= least:
+            all_of_it = self._amount(amount, job, count) or 0.0
+            smallest = 1.0 if amount in _WHOLE else 1e-9
+            wanted = self._wanted(amount, job)
+            least = smallest if all_of_it >= wanted else max(_LEAST * total, smallest)
+            if limit < wanted and all_of_it - limit >= least:
                 return True
         return False
 

@@ -129,7 +129,7 @@ async def outcome_of(  # noqa: PLR0913 - what is known of a job
 def cost_by_gap(begun: Mapping[str, float], total: float) -> dict[str, float]:
     """Return what each gap cost, from what was spent when it began; gaps follow one another."""
     order = sorted(begun, key=lambda gap: int(gap.rpartition("-")[2]))
-    ends = [*(begun[gap] for gap in order[1:]), total]
+    ends = [*(begun[gap] for gap in order), total][1:]
     return {gap: max(end - begun[gap], 0.0) for gap, end in zip(order, ends, strict=True)}
 
 

@@ -62,6 +62,8 @@ class _Out:
     job: KnownJob | None = None
     pool: Pool | None = None
     is_out: bool = False
+    ran_out: FillReport | None = None
+    """What there was when its part of the budget was spent; it waits for what others leave."""
     reporting: asyncio.Task[None] | None = None
     outcome: JobOutcome | None = None
 
@@ -136,6 +138,7 @@ async def _watch(batch: _Batch, processes: Sequence[asyncio.subprocess.Process])
         while any(out.outcome is None for out in batch.jobs):
             for out in _next(batch):
                 await _guarded(batch, out, _send(batch, out))
+            _give_up(batch)
             for out in batch.jobs:
                 if out.is_out:
                     await _guarded(batch, out, _take_in(batch, out))
@@ -194,6 +197,9 @@ def _next(batch: _Batch) -> list[_Out]:
             continue
         beside = [other for other in (*out_now, *chosen) if _share(one, other)]
         room = apart_at_most(one.pool, batch.at_once) - len(beside)
+        name = one.named.name
+        if one.ran_out and not batch.grants.may_have_more(name, _waiting(batch)):
+            continue
         if room > 0 and len(out_now) + len(chosen) < batch.at_once:
             chosen.append(one)
     return chosen
@@ -220,7 +226,7 @@ async def _send(batch: _Batch, out: _Out) -> None:
         raise TypeError(out.named.name)
     jobs = RedisJobs(batch.redis)
     found = await jobs.get(job.id)
-    out.is_out, out.view.phase = True, "working"
+    out.is_out, out.ran_out, out.view.phase = True, None, "working"
     if found is not None and found.status not in RESTING:
         # an earlier run sent it, and nobody took it back
         batch.grants.hold(out.named.name, getattr(found.spec, "budget", FillBudget()))
@@ -287,14 +293,26 @@ async def _take_in(batch: _Batch, out: _Out) -> None:
     batch.grants.note_used(name, await _used(batch.redis, job.id, report))
     if job.status == "failed":
         _end(out, await _failed(batch, out, job.error or "no reason is known."))
-    elif job.status == "budget_exhausted" and batch.grants.may_have_more(name, _waiting(batch)):
-        out.is_out, out.view.phase = False, "waiting"
     elif report is None:
         _end(out, JobOutcome(job=name, id=job.id, end="interrupted"))
+    elif job.status == "budget_exhausted" and batch.grants.is_short(name):
+        out.is_out, out.ran_out, out.view.phase = False, report, "waiting"
     else:
         out.is_out = False
-        # beside the watching: drawing takes seconds
-        out.reporting = asyncio.create_task(_guarded(batch, out, _report(batch, out, report)))
+        _begin_report(batch, out, report)
+
+
+def _give_up(batch: _Batch) -> None:
+    """End the jobs that ran out, once nobody is left who might leave something."""
+    if not any(one.is_out for one in batch.jobs):
+        for out in batch.jobs:
+            if out.ran_out is not None and not (out.reporting or out.outcome):
+                _begin_report(batch, out, out.ran_out)
+
+
+def _begin_report(batch: _Batch, out: _Out, report: FillReport) -> None:
+    # beside the watching: drawing takes seconds
+    out.reporting = asyncio.create_task(_guarded(batch, out, _report(batch, out, report)))
 
 
 async def _failed(batch: _Batch, out: _Out, said: str) -> JobOutcome:

@@ -76,27 +76,33 @@ def test_grants_are_never_more_than_there_is_and_all_of_it_can_be_used(
     names = [str(number) for number in range(len(needs))]
     need = dict(zip(names, needs, strict=True))
     grants = Grants(FillBudget(rollouts=total), {name: FillBudget(rollouts=own) for name in names})
-    used, waiting, out, ended, sent = dict.fromkeys(names, 0), [*names], [], [], 0
-    while waiting or out:
-        while waiting and len(out) < at_once:
-            name = waiting.pop(0)
-            granted = grants.grant(name, waiting).rollouts
+    used, waiting, out, short, sent = dict.fromkeys(names, 0), [*names], [], [], 0
+    while True:
+        while len(out) < at_once:
+            all_waiting = [*waiting, *short]
+            again = [one for one in short if grants.may_have_more(one, all_waiting)]
+            if not waiting and not again:
+                break
+            name = waiting.pop(0) if waiting else again[0]
+            short = [one for one in short if one != name]
+            granted = grants.grant(name, all_waiting).rollouts
             assert granted is not None
             assert granted >= used[name]
             assert own is None or granted <= own
             out.append((name, granted))
+            at_work = {one for one, _ in out}
             held = sum(limit for _, limit in out)
-            assert held + sum(used[one] for one in (*waiting, *ended)) <= total
+            assert held + sum(used[one] for one in names if one not in at_work) <= total
+        if not out:
+            break
         name, granted = out.pop(0)
         used[name] = max(used[name], min(need[name], granted))
         grants.note_used(name, {"rollouts": float(used[name]), "tokens": 0.0, "usd": 0.0})
         sent += 1
         assert sent < 500, "it never ends"
-        if used[name] < need[name] and grants.may_have_more(name, waiting):
-            waiting.append(name)
-        else:
-            ended.append(name)
+        if used[name] < need[name] and grants.is_short(name):
+            short.append(name)
     assert sum(used.values()) <= total
     # nobody goes short while much is left over
-    short = [one for one in names if used[one] < min(need[one], own or need[one])]
-    assert not short or total - sum(used.values()) <= 0.02 * total * len(names) + len(names)
+    lacking = [one for one in names if used[one] < min(need[one], own or need[one])]
+    assert not lacking or total - sum(used.values()) <= 0.02 * total * len(names) + len(names)
