@@ -167,7 +167,8 @@ def _print(
         console.print(Text(f"Warning: {warning}"))
     if report.why:
         console.print(Text(report.why[0].upper() + report.why[1:]))
-    console.print(f"{len(report.accepted)} items. {cost_words(report.spent)}")
+    count = len(report.accepted)
+    console.print(f"{count} item{'' if count == 1 else 's'}. {cost_words(report.spent)}")
     if under_review:
         console.print(f"{under_review} are newly up for review: benchfill review list")
     console.print("No item is part of a benchmark before experts have approved it. Report:")

@@ -167,7 +167,7 @@ def methods_of(document: dict[str, Any], report: GenerationReport) -> Methods:
     version = document["benchfill_version"]
     measured = any(one.calibration is not None for one in report.candidates)
     paragraph = (
-        f"Items were written with BenchFill {version} from {len(document['sources'])} chapters, "
+        f"Items were written with BenchFill {version} from {_chapters(document)}, "
         f"solution graph first (after Flame), by {models['designer']}, judged by "
         f"{models['verifier']}, and solved without the key by {models['solver']}. Graphs and "
         "options were checked by computation after each edit; keys were balanced over the options "
@@ -181,3 +181,8 @@ def methods_of(document: dict[str, Any], report: GenerationReport) -> Methods:
     names = ("benchfill", "autogen-agentchat", "litellm", "sympy")
     versions = tuple((name, importlib.metadata.version(name)) for name in names)
     return Methods(paragraph, (FLAME, AUTOGEN, GUESSING), versions)
+
+
+def _chapters(document: dict[str, Any]) -> str:
+    count = len(document["sources"])
+    return "a chapter" if count == 1 else f"{count} chapters"
