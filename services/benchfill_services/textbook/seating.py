@@ -53,7 +53,7 @@ def models_of(
     InputError
         A name is unknown, a model is too small, there are too few, or a key is missing.
     """
-    free = [m for m in (pool.models if pool else ()) if m.writes and m.api_base != LOCAL]
+    free = [m for m in _models(pool) if m.writes and m.api_base != LOCAL]
     taken: list[PoolModel] = []
     for option, name in (("--designer", designer), ("--verifier", verifier), ("--solver", solver)):
         if name is not None:

@@ -27,6 +27,13 @@ def test_seats_are_taken_from_different_families() -> None:
     assert seats_of(seated).warnings == ()
 
 
+def test_models_that_measure_nothing_come_first() -> None:
+    measuring, judging = pool_of("gpt-a", "llama-b"), pool_of("claude-c", "qwen-d")
+    seated = models_of(None, None, None, Pool(models=measuring.models, judges=judging.models))
+    names = [one.name for one in (seated.designer, seated.verifier, seated.solver)]
+    assert names == ["claude-c", "qwen-d", "gpt-a"]
+
+
 def test_models_may_be_named() -> None:
     seated = models_of("claude-c", "gpt-a", None, pool_of("gpt-a", "gpt-b", "claude-c"))
     assert [seated.designer.name, seated.verifier.name, seated.solver.name] == [
