@@ -106,7 +106,7 @@ def inferred(node_id: str, value: str, rule: str, needs: str, concepts: str = ""
     return Step(node, rule, tuple(needs.split()))
 
 
-def wrong(
+def wrong(  # noqa: PLR0917 - items are tables, and a row of one stands on a line
     text: str,
     name: str,
     node: str,

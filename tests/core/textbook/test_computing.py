@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import pytest
 import sympy
@@ -16,7 +16,7 @@ from benchfill.textbook.computing.quantities import equal, read_option
 from benchfill.textbook.computing.trace import agree, free_symbols
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 X = free_symbols(["x"])
 
@@ -207,6 +207,30 @@ def test_a_request_that_takes_too_long_is_ended_and_the_next_is_answered(
         computer.ask("trace", {"nodes": nodes, "symbols": ["x"]})
     reply = computer.ask("trace", {"nodes": [_node("1 + 1", "2")], "symbols": []})
     assert reply["a"] == {"agrees": True, "problem": None, "computed": "2", "words": False}
+
+
+def test_an_interrupted_request_leaves_no_reply_for_the_next(
+    computer: Computer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process = computer._running()
+
+    def interrupted() -> str:
+        raise KeyboardInterrupt
+
+    assert process.stdout is not None
+    with monkeypatch.context() as patch:
+        patch.setattr(process, "stdout", _Interrupted(process.stdout, interrupted))
+        with pytest.raises(KeyboardInterrupt):
+            computer.ask("trace", {"nodes": [_node("5 + 5", "10")], "symbols": []})
+    reply = computer.ask("trace", {"nodes": [_node("6 + 6", "12")], "symbols": []})
+    assert reply["a"]["computed"] == "12"
+
+
+class _Interrupted:
+    """A pipe at which Ctrl-C comes while its line is waited for."""
+
+    def __init__(self, pipe: IO[str], readline: Callable[[], str]) -> None:
+        self.readline, self.close = readline, pipe.close
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")

@@ -79,16 +79,20 @@ class Computer:
 
     def _send(self, line: str) -> dict[str, Any]:
         process = self._running()
+        stdin, stdout = process.stdin, process.stdout
+        if stdin is None or stdout is None:  # pragma: no cover - both are pipes
+            raise RuntimeError("no pipes")
         killer = threading.Timer(WALL_SECONDS, process.kill)
         killer.start()
         try:
-            if process.stdin is None or process.stdout is None:  # pragma: no cover - both are pipes
-                raise RuntimeError("no pipes")
-            process.stdin.write(line + "\n")
-            process.stdin.flush()
-            said = process.stdout.readline()
+            stdin.write(line + "\n")
+            stdin.flush()
+            said = stdout.readline()
         except BrokenPipeError:
             said = ""
+        except BaseException:
+            self._end()  # or else its reply would be taken for that to the next request
+            raise
         finally:
             killer.cancel()
         if said:
