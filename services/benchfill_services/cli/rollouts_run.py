@@ -78,6 +78,10 @@ def _print(console: Console, result: dict[str, Any]) -> None:
         cost = "unknown" if one["cost"] is None else f"${one['cost']:.4f}"
         table.add_row(Text(one["model"]), f"{one['scored']}/{one['rollouts']}", accuracy, cost)
     console.print(table)
+    for one in result["models"]:
+        if one["left_out"]:
+            listed = ", ".join(one["left_out"])
+            console.print(Text(f"{one['model']}: asked without {listed}, which it does not take."))
     console.print(
         f"{result['rollouts']} rollouts ({result['calls']} calls made now, "
         f"{len(result['in_flight_lost'])} lost in flight by an earlier kill) in",
@@ -240,6 +244,8 @@ def _of_model(name: str, rollouts: Sequence[Rollout]) -> dict[str, Any]:
         "outcomes": dict(Counter(rollout.outcome for rollout in rollouts)),
         "prompt_tokens": _total(rollout.prompt_tokens for rollout in rollouts),
         "completion_tokens": _total(rollout.completion_tokens for rollout in rollouts),
+        "reasoning_tokens": _total(rollout.reasoning_tokens for rollout in rollouts),
+        "left_out": sorted({name for rollout in rollouts for name in rollout.left_out}),
         "cost": _total(rollout.cost for rollout in rollouts),
         "seconds": _total(rollout.seconds for rollout in rollouts),
     }

@@ -107,3 +107,21 @@ async def test_a_file_that_cannot_be_written_is_refused_before_anything_is_bough
         with pytest.raises(InputError):
             await run_rollouts(changed(options, out=out), InMemoryLedgerStore())
     assert not scripted_server.records
+
+
+async def test_a_parameter_that_was_left_out_is_reported_from_the_ledger_too(
+    scripted_server: ScriptedServer, options: RolloutsOptions
+) -> None:
+    pool = json.loads(options.pool.read_text())
+    pool["models"][0]["parameters"] = {"temperature": 0.3}
+    options.pool.write_text(json.dumps(pool))
+
+    def answer(request: Any) -> Reply:
+        rejected = "temperature" in request.body
+        return Reply("temperature is not supported", status=400) if rejected else Reply("1")
+
+    scripted_server.script(answer)
+    for calls in (12, 0):
+        result = await run_rollouts(options, InMemoryLedgerStore())
+        assert result["calls"] == calls
+        assert [one["left_out"] for one in result["models"]] == [["temperature"], []]
