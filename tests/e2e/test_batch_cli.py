@@ -94,6 +94,7 @@ def end_when(
 THREE = ("name: first", "name: broken, items: none.jsonl", "name: last, min_p_in_gap: 0.85")
 
 
+@pytest.mark.timeout(600)  # three runs and a fit, on a machine that may be busy
 def test_killed_in_the_middle_no_job_is_lost_and_nothing_bought_twice(
     provider: ProviderProcess, world: Path, data: Path
 ) -> None:
