@@ -44,13 +44,16 @@ _NAMES = {"response_format": SCHEMA}
 _SAID = 160
 
 
+Outcome = Literal["accepted", "rejected", "ignored", "not_tried"]
+
+
 class ParameterCheck(BaseModel):
     """What came of sending one parameter."""
 
     model_config = ConfigDict(frozen=True)
 
     name: str
-    outcome: Literal["accepted", "rejected", "ignored", "not_tried"] = Field(
+    outcome: Outcome = Field(
         description="ignored: accepted, and the reply does not show it (logprobs, json_schema)"
     )
     said: str | None = Field(None, description="the provider's words, where it rejects it")
@@ -107,9 +110,7 @@ async def _try(
             failure = error.failure
             said = failure.message[:_SAID]
             # a call that never got through says nothing of parameters
-            outcome: Literal["rejected", "not_tried"] = (
-                "rejected" if failure.status in {400, 422} else "not_tried"
-            )
+            outcome: Outcome = "rejected" if failure.status in {400, 422} else "not_tried"
             names = rejected_by(failure, left)
             if not names and outcome == "rejected" and len(left) > 1:
                 for name, value in left.items():
