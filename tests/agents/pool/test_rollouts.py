@@ -247,7 +247,9 @@ async def test_a_reference_that_cannot_be_scored_is_refused_before_anything_is_b
 ) -> None:
     async with Ledger(tmp_path / "spool.jsonl", InMemoryLedgerStore()) as ledger:
         runner = RolloutRunner(pool_of(scripted_server), ledger)
-        with pytest.raises(InputError, match="item 'x' cannot be scored as numeric: the answer 'four'"):
+        with pytest.raises(
+            InputError, match="item 'x' cannot be scored as numeric: the answer 'four'"
+        ):
             await runner.run([RolloutRequest("m", Item(id="x", question="?", answer="four"), 0)])
     assert not scripted_server.records
 
