@@ -225,20 +225,20 @@ def test_items_for_a_gap_come_under_review(
     line[line.index("--pool") + 1] = str(files.pool)
     line += ["--items", str(files.items), "--max-gaps", "1", "--min-p-in-gap", "0.8"]
     done = CliRunner().invoke(app, [*line, "--budget-rollouts", "4000"])
-    assert done.exit_code == 0, done.stderr
     document = json.loads(done.stdout)
-    assert document["status"] == "gaps_filled"
-    assert document["under_review"] == len(document["accepted"])
-    ((shown, case),) = asyncio.run(under_review(here / "data", document["gaps"][0]["item"]))
-    assert shown == len(document["accepted"])
-    assert case.textbook is not None
-    assert case.textbook.spans
-    assert case.first.calibration is not None
-    assert case.target.id == "gap-1"
+    # the recorded items end before it is sure that one of them fills the gap, or with it
+    assert document["status"] in {"gaps_filled", "short"}, done.stderr
+    assert document["under_review"] == len(document["accepted"]) > 0
+    cases = asyncio.run(under_review(here / "data"))
+    assert {one.first.item.id for one in cases} == set(document["accepted"])
+    for case in cases:
+        assert case.textbook is not None
+        assert case.textbook.spans
+        assert case.first.calibration is not None
+        assert case.target.id == "gap-1"
 
 
-async def under_review(data: Path, item: str) -> list[tuple[int, Case]]:
+async def under_review(data: Path) -> list[Case]:
     async with connect(None, data) as redis:
         reviews = RedisReviews(redis)
-        cases = await reviews.cases(await reviews.ids())
-        return [(len(cases), case) for case, _ in cases if case.first.item.id == item]
+        return [case for case, _ in await reviews.cases(await reviews.ids())]
