@@ -50,7 +50,8 @@ class Measured:
             Ledger(self.world.folder / "rollouts.jsonl", self.world.ledger_store) as ledger,
             open_runner(self.world.pool, ledger) as runner,
         ):
-            plan = CalibrationPlan(min_p_in_gap=0.8)
+            # the same rollouts on every model: the tests hang on no sequential design
+            plan = CalibrationPlan("fixed", min_p_in_gap=0.6, fixed_rollouts=24)
             calibrator = Calibrator(bench, runner, self.allowance, plan)
             yield Aim(calibrator, self.world.targets(1), self.memory)
 
@@ -75,10 +76,10 @@ async def test_cells_go_on_until_the_gap_is_filled(
     filling = report.accepted[-1]
     assert gap.item == filling.item.id
     assert filling.cell.competency == "loop-tracing"
-    assert filling.calibration.p_in_gap >= 0.8
+    assert filling.calibration.p_in_gap >= 0.6
     assert gap.target.z_left < filling.calibration.z < gap.target.z_right
     assert filling.calibration.guessing == pytest.approx(0.2)
-    # the hard one was measured too, and was dropped from the race early
+    # the hard one was measured too
     first = report.accepted[0]
     assert first.calibration.p_in_gap < 0.1
     assert report.rollouts == sum(one.calibration.rollouts for one in report.accepted)

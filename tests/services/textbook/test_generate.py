@@ -58,6 +58,10 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
 def test_the_four_chapters(
     chapters: list[str], here: Path, scripted_server: ScriptedServer
 ) -> None:
@@ -73,10 +77,10 @@ def test_the_four_chapters(
     assert {one.domain for one in items} == {"multiple_choice"}
     assert {one.metadata["licence"] for one in items} == {"CC BY 4.0"}
     assert all(".md" in one.metadata["source"][0] for one in items)
-    records = [json.loads(one) for one in (here / "out" / "records.jsonl").open()]
+    records = lines_of(here / "out" / "records.jsonl")
     assert Counter(one["outcome"] for one in records) == {"accepted": 4, "dropped": 1}
     assert all(one["graph"] and one["history"] and one["spent"] for one in records)
-    reasons = {json.loads(one)["why"] for one in (here / "out" / "left_out.jsonl").open()}
+    reasons = {one["why"] for one in lines_of(here / "out" / "left_out.jsonl")}
     assert {"front matter", "exercise"} <= reasons
     page = (here / "out" / "report.html").read_text()
     assert page.count('class="solution-graph"') == 4
@@ -174,6 +178,7 @@ def answered(log: Path) -> Counter[str]:
     return Counter(one.key for one in records if one.sent)
 
 
+@pytest.mark.slow
 def test_sigkill_and_ctrl_c_buy_nothing_twice(
     chapters: list[str], here: Path, provider: tuple[str, Path]
 ) -> None:
@@ -193,8 +198,8 @@ def test_sigkill_and_ctrl_c_buy_nothing_twice(
     assert json.loads(said)["status"] == "interrupted"
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ)
     assert done.returncode == 0, done.stderr
-    # what was out at the kill may have been answered to nobody
-    assert sum(answered(log).values()) - len(answered(log)) <= 1
+    # what was out at the kill and at the interrupt, one call each, may be answered to nobody
+    assert sum(answered(log).values()) - len(answered(log)) <= 2
     document = json.loads(done.stdout)
     assert document["status"] == "complete"
     assert sum(one["calls"] for one in document["spent"]) == len(answered(log))
