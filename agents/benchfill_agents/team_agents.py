@@ -255,8 +255,13 @@ class CalibratorAgent(RecordedAgent):
     async def act(self, content: Validation) -> CalibrationRound:
         before = self._calibrator.allowance.used
         items = [child.item for child in content.valid]
+        last = content.round >= self._rounds
         calibrations = await self._calibrator.calibrate(
-            items, self._target, self._parent_places(), await self._guesses(items)
+            items,
+            self._target,
+            self._parent_places(),
+            await self._guesses(items),
+            last_round=last,
         )
         await self._memory.add(
             *(
@@ -264,7 +269,6 @@ class CalibratorAgent(RecordedAgent):
                 for child, calibration in zip(content.valid, calibrations, strict=True)
             )
         )
-        last = content.round >= self._rounds
         chosen = self._calibrator.choose(
             [*self._measured, *calibrations], self._target, last_round=last
         )

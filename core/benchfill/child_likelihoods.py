@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.ndimage import gaussian_filter1d
 from scipy.special import expit
 
 from .child import MIN_DRAWS, ChildPosterior, child_posterior
@@ -38,13 +39,10 @@ class Expected:
     sd: float
     stray: float = 0.1
 
-    def log_ratio(
-        self, grid: NDArray[np.float64], log_prior: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Return the log of this prior over another one, which is given up to a constant (S, G)."""
-        near = -0.5 * ((grid - self.mean) / self.sd) ** 2 - np.log(self.sd)
-        mixed = np.logaddexp(np.log1p(-self.stray) + near, np.log(self.stray) + log_prior)
-        return np.asarray(mixed - log_prior)
+    def mixed(self, grid: NDArray[np.float64], prior: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return this prior at a grid (G,); `prior` (S, G) is where items lie, by draws."""
+        near = np.exp(-0.5 * ((grid - self.mean) / self.sd) ** 2) / self.sd
+        return np.asarray((1 - self.stray) * near + self.stray * prior)
 
 
 class ChildLikelihoods:
@@ -56,6 +54,10 @@ class ChildLikelihoods:
         At least 200 joint posterior draws, of J abilities.
     guessing
         Probability of a right answer by chance.
+    misfit
+        Standard deviation, logits, of what models and items have of their own beyond ability and
+        difficulty (`benchfill.overdispersion`). Each model then meets the child's difficulty with
+        an error of its own, so that many answers of one model tell less than those of many models.
 
     Raises
     ------
@@ -67,15 +69,15 @@ class ChildLikelihoods:
     It holds J x S x G numbers (twice as many with guessing): 38 MB for 12 models and 500 draws.
     """
 
-    def __init__(self, draws: Draws, guessing: float = 0.0) -> None:
+    def __init__(self, draws: Draws, guessing: float = 0.0, misfit: float = 0.0) -> None:
         if len(draws.theta) < MIN_DRAWS:
             raise ValueError(f"{len(draws.theta)} draws are too few; {MIN_DRAWS} are needed")
-        self._draws, self._guessing = draws, guessing
+        self._draws, self._guessing, self._misfit = draws, guessing, misfit
         reach = 6 * draws.s_b.max()
         low, high = draws.mu_b.min() - reach, draws.mu_b.max() + reach
         self.grid = np.linspace(low, high, max(3, int((high - low) / STEP) + 1))
         away = (self.grid - draws.mu_b[:, None]) / draws.s_b[:, None]
-        self._log_prior = -0.5 * away**2 - np.log(draws.s_b)[:, None]
+        self._prior = np.exp(-0.5 * away**2) / draws.s_b[:, None]
         models = draws.theta.shape[1]
         self._wrong = np.empty((models, *away.shape))
         # without guessing log P(right) is log P(wrong) + theta - b, which needs no table
@@ -102,25 +104,28 @@ class ChildLikelihoods:
         y, trials = np.asarray(correct, float), np.asarray(n, float)
         window = self._window(y, trials)
         while True:
-            log_mass = self._log_mass(y, trials, slice(None), window)
-            if expected is not None:
-                log_mass += expected.log_ratio(self.grid[window], self._log_prior[:, window])
-            log_mass -= log_mass.max()
-            mass = np.exp(log_mass, out=log_mass)
+            log_likelihood = self._log_likelihood(y, trials, slice(None), window)
+            log_likelihood -= log_likelihood.max()
+            mass = np.exp(log_likelihood, out=log_likelihood)
+            prior = self._prior[:, window]
+            mass *= prior if expected is None else expected.mixed(self.grid[window], prior)
             mass /= mass.sum()
             found = ChildPosterior(self.grid[window], mass)
             outside = mass[:, 0].sum() + mass[:, -1].sum()
             if outside <= _EDGE or window == slice(0, len(self.grid)):
                 break
             window = self._wider(window)
-        if expected is None and (outside > _EDGE or self._too_coarse(found, trials)):
+        alone = expected is None and self._misfit == 0
+        if alone and (outside > _EDGE or self._too_coarse(found, trials)):
             return child_posterior(y, trials, self._draws, guessing=self._guessing)
         return found
 
     def _window(self, y: NDArray[np.float64], trials: NDArray[np.float64]) -> slice:
         """Return the part of the grid that some draws need, with as much again to spare."""
         few = slice(None, None, max(1, len(self._draws.theta) // _FEW))
-        log_mass = self._log_mass(y, trials, few, slice(None))
+        log_mass = self._log_likelihood(y, trials, few, slice(None))
+        with np.errstate(divide="ignore"):  # far out a narrow prior is nothing at all
+            log_mass += np.log(self._prior[few])
         likely = np.flatnonzero((log_mass - log_mass.max(1, keepdims=True)).max(0) > -18)
         return self._wider(slice(int(likely[0]), int(likely[-1]) + 1))
 
@@ -128,20 +133,30 @@ class ChildLikelihoods:
         spare = (window.stop - window.start) // 2 + 1
         return slice(max(0, window.start - spare), min(len(self.grid), window.stop + spare))
 
-    def _log_mass(
+    def _log_likelihood(
         self, y: NDArray[np.float64], trials: NDArray[np.float64], draws: slice, window: slice
     ) -> NDArray[np.float64]:
-        """Return log prior and likelihood on a part of the table, without a constant."""
-        log_mass = self._log_prior[draws, window].copy()
+        """Return the log likelihood on a part of the table, without a constant."""
+        total = np.zeros_like(self._prior[draws, window])
         for j in np.flatnonzero(trials > 0):
             if self._right is None:
-                log_mass += trials[j] * self._wrong[j, draws, window]
+                # y theta of each draw counts, too: draws are weighed against one another
+                one = trials[j] * self._wrong[j, draws, window] - y[j] * self.grid[window]
+                one += y[j] * self._draws.theta[draws, j, None]
             else:
-                log_mass += y[j] * self._right[j, draws, window]
-                log_mass += (trials[j] - y[j]) * self._wrong[j, draws, window]
-        if self._right is None:
-            log_mass += (self._draws.theta[draws] @ y)[:, None] - y.sum() * self.grid[window]
-        return log_mass
+                one = y[j] * self._right[j, draws, window]
+                one += (trials[j] - y[j]) * self._wrong[j, draws, window]
+            total += self._blurred(one) if self._misfit > 0 else one
+        return np.asarray(total)
+
+    def _blurred(self, log_likelihood: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Average a model's likelihood (S, G) over its own error of the difficulty."""
+        top = log_likelihood.max(1, keepdims=True)
+        step = self.grid[1] - self.grid[0]
+        likelihood = gaussian_filter1d(
+            np.exp(log_likelihood - top), self._misfit / step, axis=1, mode="nearest", truncate=3.0
+        )
+        return np.asarray(np.log(np.maximum(likelihood, 1e-300)) + top)
 
     def _too_coarse(self, found: ChildPosterior, trials: NDArray[np.float64]) -> bool:
         p = expit(self._draws.theta.mean(0) - found.mean)

@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
-    from autogen_core.models import ChatCompletionClient
-
     from benchfill_agents.embeddings import Embedder
+    from benchfill_agents.model_client import LiteLLMChatCompletionClient
     from benchfill_agents.pool.config import Pool, PoolModel
     from benchfill_agents.spending import Allowance
     from benchfill_agents.steps import StepRecord
@@ -56,7 +55,7 @@ def judging_model(name: str, pool: Pool) -> PoolModel:
 
 def make_judge(  # noqa: PLR0913 - keyword-only but for two
     model: PoolModel,
-    client: ChatCompletionClient,
+    client: LiteLLMChatCompletionClient,
     *,
     pool: Pool,
     steps: StepRecord,

@@ -11,6 +11,7 @@ import numpy as np
 from benchfill.child_likelihoods import ChildLikelihoods
 from benchfill.errors import InputError
 from benchfill.measure import DifficultyScale
+from benchfill.overdispersion import misfit_sd
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,6 +42,9 @@ class Bench:
         theta (S, P), b (S, I), hyper-parameters (S,).
     scale
         Frozen z scale of the fit.
+    misfit
+        Scatter of the benchmark's cells beyond 1PL, logits (`benchfill.overdispersion`): new items
+        are taken to be no better behaved.
     """
 
     models: tuple[str, ...]
@@ -48,6 +52,7 @@ class Bench:
     items: tuple[str, ...]
     draws: Draws
     scale: DifficultyScale
+    misfit: float = 0.0
 
     @classmethod
     def of(cls, fit: Fit1PL, pool: Pool) -> Bench:
@@ -73,6 +78,7 @@ class Bench:
             items=fit.responses.items,
             draws=draws._replace(theta=draws.theta[:, columns]),
             scale=DifficultyScale.of(fit.b),
+            misfit=misfit_sd(fit.responses.correct, fit.responses.n, fit.theta, fit.b),
         )
 
     @property
@@ -94,7 +100,7 @@ class Bench:
     ) -> ChildPosterior:
         """Return the posterior of a child's difficulty from its counts, each shape (P,)."""
         if guessing not in self._likelihoods:
-            self._likelihoods[guessing] = ChildLikelihoods(self.draws, guessing)
+            self._likelihoods[guessing] = ChildLikelihoods(self.draws, guessing, self.misfit)
         return self._likelihoods[guessing].posterior(correct, n, expected)
 
     @cached_property

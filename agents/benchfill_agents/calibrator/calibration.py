@@ -11,6 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from benchfill.child import child_mle
 from benchfill.child_likelihoods import Expected
 
+from .design import expected_gap_reduction
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -46,6 +48,9 @@ class Calibration(BaseModel):
     q05: float
     q95: float
     p_in_gap: float = Field(description="P(between the border items), all uncertainty in it")
+    gap_reduction: float = Field(
+        0.0, description="expected reduction of the gap's width, z; 0 in older records"
+    )
     b_hat: float | None = Field(description="1-D maximum likelihood at fixed abilities, logits")
     z_hat: float | None = Field(description="the same on the z scale")
     se: float | None = Field(description="standard error of b_hat")
@@ -112,6 +117,7 @@ class Measurement:
             q05=float(scale.to_z(posterior.quantile(0.05))),
             q95=float(scale.to_z(posterior.quantile(0.95))),
             p_in_gap=posterior.p_between(*bench.borders(target)),
+            gap_reduction=expected_gap_reduction(posterior, bench.borders(target)) / scale.width,
             b_hat=float(fixed.b[0]) if known else None,
             z_hat=float(scale.to_z(fixed.b[0])) if known else None,
             se=float(fixed.se[0]) if known else None,

@@ -9,10 +9,10 @@ import numpy as np
 
 from ..memory import MemoryEntry
 from ..pool.rollouts import RolloutRequest
-from .calibration import Calibration, Measurement, Outcome
-from .design import DROP_BELOW, RESOLVED, Design, allocate, expected_information, own_sd
+from .calibration import Calibration, Measurement
+from .design import Design
 from .habits import RewriterHabits
-from .learned import narrower
+from .race import Foretold, Race
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 Mode = Literal["sequential", "fixed"]
 FIXED_ROLLOUTS = 8
-FIXED_TOLERANCE = 0.01
-RACERS = 2
 
 
 @dataclass(frozen=True)
@@ -67,12 +65,15 @@ class Calibrator:
         target: FillTarget,
         parents: Mapping[str, float] | None = None,
         guesses: Mapping[str, Guess] | None = None,
+        *,
+        last_round: bool = True,
     ) -> tuple[Calibration, ...]:
         """Measure the children of one round, in their order.
 
         `parents` gives the z of each child's parent by the child's id; with it children are
         expected where this rewriter's children came to lie before in this run. `guesses` are those
-        that their text lets expect; of the two the narrower one counts.
+        that their text lets expect; of the two the narrower one counts. Before the last round,
+        asking ends also where children yet to be written promise more.
 
         Raises
         ------
@@ -83,7 +84,8 @@ class Calibrator:
         """
         if not children:
             return ()
-        race = _Race(self, children, target, parents or {}, guesses or {})
+        foretold = Foretold(parents or {}, guesses or {})
+        race = Race(self, children, target, foretold, last_round=last_round)
         if self.plan.mode == "fixed":
             return await race.fixed()
         return await race.sequential()
@@ -108,12 +110,14 @@ class Calibrator:
     ) -> str | None:
         """Return the child that fills the gap, of all measured for it so far, or None.
 
-        Sequential: the accepted one that is likeliest inside. Fixed, as in the paper: the one whose
-        estimate is nearest to z*, within the tolerance, or after the last round in the gap at all.
+        Sequential: the accepted one that is expected to narrow the gap most. Fixed, as in the
+        paper: the one whose estimate is nearest to z*, within the tolerance, or after the last
+        round in the gap at all.
         """
         accepted = [one for one in calibrations if one.outcome == "accepted"]
         if self.plan.mode == "sequential":
-            best = max(accepted, key=lambda one: one.p_in_gap, default=None)
+            # a record of before there was gap_reduction has none
+            best = max(accepted, key=lambda one: (one.gap_reduction, one.p_in_gap), default=None)
             return best.item if best else None
         inside = [
             (abs(one.z_hat - target.z), one.item)
@@ -161,125 +165,3 @@ class Calibrator:
                     if scored is not None:
                         measurement.n[p] += 1
                         measurement.correct[p] += scored
-
-
-class _Race:
-    """The children of one round against one another."""
-
-    def __init__(
-        self,
-        calibrator: Calibrator,
-        children: Sequence[Item],
-        target: FillTarget,
-        parents: Mapping[str, float],
-        guesses: Mapping[str, Guess],
-    ) -> None:
-        self._calibrator, self._target, self._guesses = calibrator, target, guesses
-        to_b = calibrator.bench.scale.to_b
-        self._aim = float(to_b(target.z))
-        self._parents = {item: float(to_b(z)) for item, z in parents.items()}
-        self._bench, self._plan = calibrator.bench, calibrator.plan
-        self._children = {child.id: child for child in children}
-        models = len(self._bench.models)
-        self._measured = {child.id: Measurement.empty(child, models) for child in children}
-        self._outcomes: dict[str, Outcome] = {}
-        self._p: dict[str, float] = {}
-
-    async def fixed(self) -> tuple[Calibration, ...]:
-        """Every model, the same number of rollouts; accepted within the tolerance of z*."""
-        size = np.full(len(self._bench.models), self._plan.fixed_rollouts)
-        await self._ask(dict.fromkeys(self._children, size))
-        results = []
-        for measurement in self._measured.values():
-            result = measurement.calibration(self._bench, self._target, "undecided")
-            near = (
-                result.z_hat is not None and abs(result.z_hat - self._target.z) <= FIXED_TOLERANCE
-            )
-            results.append(result.model_copy(update={"outcome": "accepted"}) if near else result)
-        return tuple(results)
-
-    async def sequential(self) -> tuple[Calibration, ...]:
-        """Ask on where it pays, until one is accepted or none can be any more."""
-        aimed = np.array([float(self._bench.scale.to_b(self._target.z))])
-        await self._ask(
-            {
-                item: self._allocate(
-                    expected_information(self._bench, aimed, np.ones(1), measured.guessing),
-                    measured.asked,
-                    first=True,
-                )
-                for item, measured in self._measured.items()
-            }
-        )
-        self._expect()
-        running = list(self._children)
-        while True:
-            for item in running:
-                self._judge(item)
-            running = [item for item in self._children if item not in self._outcomes]
-            if not running or "accepted" in self._outcomes.values():
-                break
-            running = sorted(running, key=lambda item: -self._p[item])[:RACERS]
-            await self._ask({item: self._next(item) for item in running})
-        self._learn()  # as a resumed run will, from what is on record
-        return tuple(
-            self._measured[item].calibration(
-                self._bench, self._target, self._outcomes.get(item, "undecided")
-            )
-            for item in self._children
-        )
-
-    def _expect(self) -> None:
-        """Learn from the first answers where this rewriter's children lie, each by its parent."""
-        scale = self._bench.scale
-        for item, guess in self._guesses.items():
-            self._measured[item].expected = guess.on(scale)
-        if not self._plan.learn_habits:
-            return
-        habits = self._calibrator.habits
-        for item in self._learn():
-            self._measured[item].expected = narrower(
-                habits.expected(self._aim, self._parents[item]), self._measured[item].expected
-            )
-
-    def _learn(self) -> list[str]:
-        known = [item for item in self._children if item in self._parents]
-        self._calibrator.habits.note(
-            self._bench, self._aim, ((self._measured[i], self._parents[i]) for i in known)
-        )
-        return known
-
-    def _judge(self, item: str) -> None:
-        """Settle what is known well enough about a child."""
-        measurement = self._measured[item]
-        posterior = measurement.posterior(self._bench)
-        p = posterior.p_between(*self._bench.borders(self._target))
-        self._p[item] = p
-        width = self._target.width * self._bench.scale.width
-        if p >= self._plan.min_p_in_gap:
-            self._outcomes[item] = "accepted"
-        elif p < DROP_BELOW:
-            self._outcomes[item] = "outside"
-        elif own_sd(posterior) < RESOLVED * width:
-            self._outcomes[item] = "resolution_limited"
-        elif measurement.asked.sum() >= self._plan.design.most:
-            self._outcomes[item] = "undecided"
-
-    def _next(self, item: str) -> NDArray[np.int64]:
-        measurement = self._measured[item]
-        posterior = measurement.posterior(self._bench)
-        information = expected_information(
-            self._bench, posterior.grid, posterior.density, measurement.guessing
-        )
-        return self._allocate(information, measurement.asked, first=False)
-
-    def _allocate(
-        self, information: NDArray[np.float64], asked: NDArray[np.int64], *, first: bool
-    ) -> NDArray[np.int64]:
-        size = self._plan.design.first if first else self._plan.design.batch
-        return allocate(information, self._bench.theta_variance, asked, size)
-
-    async def _ask(self, sizes: dict[str, NDArray[np.int64]]) -> None:
-        await self._calibrator.ask(
-            [(self._children[item], self._measured[item], size) for item, size in sizes.items()]
-        )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from benchfill.child import child_mle
+from benchfill_agents.anchors import adjusted, check_anchors
 from benchfill_agents.calibrator import CalibrationPlan, Calibrator
 from benchfill_agents.memory import InMemoryMemory, MemoryEntry
 from benchfill_agents.retriever import Retriever
@@ -37,23 +38,45 @@ class Filled:
     children: int = 0
     rounds: int = 0
     resolvable: bool = True
+    flagged: bool = False
+    """Whether the check of the anchors named a model."""
     calibrations: tuple[tuple[float, float, float, float], ...] = field(default=(), repr=False)
     """Of every measured child: p_in_gap, q05, q95 and the true z on the fitted scale."""
 
 
+@dataclass(frozen=True)
+class Way:
+    """How a fill is done; the defaults are ours."""
+
+    plan: CalibrationPlan = field(default_factory=CalibrationPlan)
+    per_parent: int = PER_PARENT
+    anchors: bool = False
+    """Whether the pool is checked against the fit before, as a fill does; rollouts apart."""
+
+
+OURS = Way()
+PAPER = {k: Way(CalibrationPlan("fixed", fixed_rollouts=k)) for k in (1, 2, 4, 8, 16, 64)}
+
+
 async def ours(
-    world: World, habits: Habits, rng: np.random.Generator, *, fixed: int | None = None
+    world: World, habits: Habits, rng: np.random.Generator, way: Way = OURS
 ) -> list[Filled]:
-    """The real Retriever, memory and Calibrator; with `fixed`, the paper's design of k rollouts."""
+    """The real Retriever, memory and Calibrator, by default in our way."""
     rewriter = Rewriter(world, habits, rng)
     pool = Pool(world, rewriter, rng)
     memory = InMemoryMemory()
     await memory.add(*world.entries)
-    plan = CalibrationPlan() if fixed is None else CalibrationPlan("fixed", fixed_rollouts=fixed)
-    calibrator = Calibrator(world.bench, pool, Allowance(), plan)  # type: ignore[arg-type]
-    return [
-        await _one(world, rewriter, pool, memory, calibrator, target) for target in world.targets
+    bench, flagged = world.bench, False
+    if way.anchors:
+        items = [entry.item for entry in world.entries]
+        report = await check_anchors(bench, items, pool, Allowance(), 0)  # type: ignore[arg-type]
+        bench, flagged = adjusted(bench, report, rng), bool(report.drifted)
+    calibrator = Calibrator(bench, pool, Allowance(), way.plan)  # type: ignore[arg-type]
+    filled = [
+        await _one(world, rewriter, pool, memory, calibrator, target, way.per_parent)
+        for target in world.targets
     ]
+    return [replace(one, flagged=flagged) for one in filled]
 
 
 async def _one(  # noqa: PLR0917 - the parts of a fill
@@ -63,6 +86,7 @@ async def _one(  # noqa: PLR0917 - the parts of a fill
     memory: InMemoryMemory,
     calibrator: Calibrator,
     target: FillTarget,
+    per_parent: int,
 ) -> Filled:
     spent, wrote = pool.rollouts, rewriter.written
     sequential = calibrator.plan.mode == "sequential"
@@ -75,11 +99,11 @@ async def _one(  # noqa: PLR0917 - the parts of a fill
         children = [
             child
             for parent in retrieval.parents
-            for child in rewriter.write(parent.item.id, aim, PER_PARENT)
+            for child in rewriter.write(parent.item.id, aim, per_parent)
         ]
         at = {entry.item.id: entry.z for entry in retrieval.parents}
         parents = {child.id: at[rewriter.parent[child.id]] for child in children}
-        results = await calibrator.calibrate(children, target, parents)
+        results = await calibrator.calibrate(children, target, parents, last_round=number == ROUNDS)
         measured.extend(results)
         await memory.add(
             *(

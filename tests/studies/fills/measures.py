@@ -37,6 +37,7 @@ class Seed:
     """Of the true sum of the three widest gaps."""
     oracle: float
     """The same by exact midpoints of the true three widest gaps."""
+    flagged: bool = False
     all_stated: tuple[tuple[float, bool], ...] = field(default=(), repr=False)
 
 
@@ -70,7 +71,8 @@ def measure(world: World, filled: Sequence[Filled]) -> Seed:
         children=sum(one.children for one in filled),
         rounds=sum(one.rounds for one in filled),
         reduction=before - _top(world, inserted),
-        oracle=before - _top(world, _midpoints(world, len(filled))),
+        oracle=before - _top(world, _best(world, filled)),
+        flagged=any(one.flagged for one in filled),
         all_stated=tuple(all_stated),
     )
 
@@ -84,6 +86,15 @@ def _midpoints(world: World, count: int) -> list[float]:
     b = np.sort(world.b)
     widest = np.argsort(-np.diff(b), kind="stable")[:count]
     return [float((b[g] + b[g + 1]) / 2) for g in widest]
+
+
+def _best(world: World, filled: Sequence[Filled]) -> list[float]:
+    """Return what an oracle inserts: exact midpoints, or the held-out items nearest to them."""
+    if world.held_out is None:
+        return _midpoints(world, len(filled))
+    middles = [sum(world.true_gap(one.target)) / 2 for one in filled]
+    b = world.held_out.b
+    return [float(b[np.argmin(np.abs(b - middle))]) for middle in middles]
 
 
 @dataclass(frozen=True)
@@ -104,6 +115,7 @@ COLUMNS: dict[str, Callable[[Sequence[Seed]], float]] = {
     "rollouts": lambda s: _share(sum(one.rollouts for one in s), sum(one.gaps for one in s)),
     "children": lambda s: _share(sum(one.children for one in s), sum(one.gaps for one in s)),
     "rounds": lambda s: _share(sum(one.rounds for one in s), sum(one.gaps for one in s)),
+    "flagged": lambda s: _mean([float(one.flagged) for one in s]),
     "of oracle": lambda s: _share(sum(one.reduction for one in s), sum(one.oracle for one in s)),
 }
 

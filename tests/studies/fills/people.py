@@ -6,12 +6,12 @@ import itertools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from benchfill.items import Item
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import numpy as np
 
     from benchfill_agents.pool.rollouts import RolloutRequest
 
@@ -45,10 +45,11 @@ class Rewriter:
     truth: dict[str, float] = field(default_factory=dict)
     parent: dict[str, str] = field(default_factory=dict)
     wrong: set[str] = field(default_factory=set)
+    rates: dict[str, np.ndarray] = field(default_factory=dict)
     written: int = 0
 
     def __post_init__(self) -> None:
-        self._numbers = itertools.count()
+        self._numbers, self._taken = itertools.count(), set[int]()
         self.truth |= dict(zip(self.world.bench.items, map(float, self.world.b), strict=True))
 
     def write(
@@ -64,12 +65,30 @@ class Rewriter:
                 continue
             start = self.truth[parent]
             b = start + far * (aim - start) + rng.normal(habits.bias, habits.noise)
+            if self.world.held_out is not None:
+                taken = self._take(b)
+                if taken is None:
+                    continue
+                b, rates = taken
             name = f"{parent.partition('~')[0]}~{next(self._numbers)}"
             self.truth[name], self.parent[name] = float(b), parent
-            if rng.random() < habits.wrong_key:
+            if self.world.held_out is not None:
+                self.rates[name] = rates
+            elif rng.random() < habits.wrong_key:
                 self.wrong.add(name)
             made.append(Item(id=name, question=name, answer="1"))
         return made
+
+    def _take(self, wanted: float) -> tuple[float, np.ndarray] | None:
+        """Return difficulty and rates of the held-out item nearest to a place; each comes once."""
+        assert self.world.held_out is not None
+        away = np.abs(self.world.held_out.b - wanted)
+        away[list(self._taken)] = np.inf
+        nearest = int(np.argmin(away))
+        if np.isinf(away[nearest]):
+            return None
+        self._taken.add(nearest)
+        return float(self.world.held_out.b[nearest]), self.world.held_out.rates[:, nearest]
 
 
 @dataclass(frozen=True)
@@ -103,6 +122,8 @@ class Pool:
 
     def _rate(self, item: str) -> np.ndarray:
         if item not in self._rates:
-            rate = self.world.rate.child(self.rewriter.truth[item])
+            rate = self.rewriter.rates.get(item)
+            if rate is None:
+                rate = self.world.rate.child(self.rewriter.truth[item])
             self._rates[item] = rate * 0.02 if item in self.rewriter.wrong else rate
         return self._rates[item]

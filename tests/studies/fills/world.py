@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
@@ -11,6 +11,7 @@ import benchfill as bf
 from benchfill import Draws
 from benchfill.items import Item
 from benchfill.measure import DifficultyScale
+from benchfill.overdispersion import misfit_sd
 from benchfill_agents.calibrator import Bench
 from benchfill_agents.memory import MemoryEntry
 from benchfill_agents.target import FillTarget, targets_of
@@ -19,9 +20,13 @@ from support.simulated import abilities, matrix_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Shape = Literal["normal", "bimodal", "skewed", "clumped"]
+    from benchfill.onepl import Fit1PL
+
+    from .held_out import HeldOut
+
+Shape = Literal["normal", "bimodal", "skewed", "clumped", "EvalPerf"]
 Violation = Literal["none", "2PL", "guessing", "odd model", "drift"]
-SHAPES: tuple[Shape, ...] = ("normal", "bimodal", "skewed", "clumped")
+SIMULATED: tuple[Shape, ...] = ("normal", "bimodal", "skewed", "clumped")
 VIOLATIONS: tuple[Violation, ...] = ("none", "2PL", "guessing", "odd model", "drift")
 DRAWS = 200
 
@@ -58,8 +63,10 @@ class World:
     b: NDArray[np.float64]
     bench: Bench
     targets: tuple[FillTarget, ...]
-    rate: Rate
+    rate: Rates
     entries: tuple[MemoryEntry, ...]
+    held_out: HeldOut | None = None
+    """Real items that take the place of written children."""
 
     @property
     def scale(self) -> DifficultyScale:
@@ -72,6 +79,14 @@ class World:
             self.bench.items.index(str(i)) for i in (target.left_item, target.right_item)
         )
         return float(self.b[left]), float(self.b[right])
+
+
+class Rates(Protocol):
+    """How the pool's models answer an item of a difficulty."""
+
+    def child(self, b: float) -> NDArray[np.float64]:
+        """Return the rates (P,) on one new item."""
+        ...
 
 
 class Rate:
@@ -122,17 +137,20 @@ def make_world(setting: Setting, rng: np.random.Generator) -> World:
         k = setting.bench_rollouts
         matrix = matrix_of(rng.binomial(k, rate.bench(theta, b)), k)
         fit = bf.fit_1pl(matrix, engine="map", seed=int(rng.integers(1 << 31)))
-        names = fit.responses.items
-        bench = _bench(fit.responses.models, names, fit.draws.thin(DRAWS), fit.b)
+        bench = fitted_bench(fit)
         diagnosis = bf.diagnose(fit)
         targets = targets_of(diagnosis, max_gaps=setting.targets, include_unresolved=True)
+    return World(theta, b, bench, targets, rate, entries_of(bench))
+
+
+def entries_of(bench: Bench) -> tuple[MemoryEntry, ...]:
+    """Return what the memory holds before a fill."""
     z = bench.scale.to_z(bench.draws.b.mean(0))
     sd = bench.draws.b.std(0) / bench.scale.width
-    entries = tuple(
+    return tuple(
         MemoryEntry(item=Item(id=name, question=name, answer="1"), z=float(z[i]), sd=float(sd[i]))
-        for i, name in enumerate(names)
+        for i, name in enumerate(bench.items)
     )
-    return World(theta, b, bench, targets, rate, entries)
 
 
 def _difficulties(shape: Shape, items: int, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -155,7 +173,7 @@ def _known(
         s_b=np.full(DRAWS, b.std()),
     )
     models = tuple(f"m{j}" for j in range(len(theta)))
-    bench = _bench(models, names, draws, b)
+    bench = bench_of(models, names, draws, b)
     order = np.argsort(b)
     z = bench.scale.to_z(b)[order]
     widest = np.argsort(-np.diff(z), kind="stable")[:count]
@@ -173,9 +191,17 @@ def _known(
     return bench, targets
 
 
-def _bench(
+def fitted_bench(fit: Fit1PL) -> Bench:
+    """Return what a fill of a fitted benchmark measures against, as `Bench.of` does."""
+    responses = fit.responses
+    bench = bench_of(responses.models, responses.items, fit.draws.thin(DRAWS), fit.b)
+    return replace(bench, misfit=misfit_sd(responses.correct, responses.n, fit.theta, fit.b))
+
+
+def bench_of(
     models: tuple[str, ...], items: tuple[str, ...], draws: Draws, b: NDArray[np.float64]
 ) -> Bench:
+    """Return what a fill measures against; b (I,) freezes the scale."""
     return Bench(
         models=models,
         matrix_names=models,

@@ -1,0 +1,214 @@
+"""The children of one round against one another: who is asked about next, and when it ends.
+
+All get a few rollouts. Then those are asked about whose gap is expected to be narrowed most for a
+rollout (`design.gain_rates`), until a child is accepted and a rollout is not worth its price any
+more, or children yet to be written promise more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .calibration import Calibration, Measurement, Outcome
+from .design import (
+    DROP_BELOW,
+    RESOLVED,
+    Standing,
+    allocate,
+    expected_information,
+    expected_reduction,
+    gain_rates,
+    told,
+)
+from .learned import narrower
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from benchfill.items import Item
+
+    from ..target import FillTarget
+    from .calibrator import Calibrator
+    from .learned import Guess
+
+FIXED_TOLERANCE = 0.01
+RACERS = 2
+ROUND_COSTS = 2.0  # another round must promise so many times more
+LEARN_AGAIN = 1.1  # when there are so many times the rollouts
+
+
+@dataclass(frozen=True)
+class Foretold:
+    """What is known of children before they are measured, by their ids."""
+
+    parents: Mapping[str, float]
+    """z of each child's parent."""
+    guesses: Mapping[str, Guess]
+    """What their text lets expect."""
+
+
+class Race:
+    """The children of one round against one another."""
+
+    def __init__(
+        self,
+        calibrator: Calibrator,
+        children: Sequence[Item],
+        target: FillTarget,
+        foretold: Foretold,
+        *,
+        last_round: bool,
+    ) -> None:
+        self._calibrator, self._target, self._guesses = calibrator, target, foretold.guesses
+        self._last_round = last_round
+        to_b = calibrator.bench.scale.to_b
+        self._aim = float(to_b(target.z))
+        self._parents = {item: float(to_b(z)) for item, z in foretold.parents.items()}
+        self._bench, self._plan = calibrator.bench, calibrator.plan
+        self._children = {child.id: child for child in children}
+        models = len(self._bench.models)
+        self._measured = {child.id: Measurement.empty(child, models) for child in children}
+        self._outcomes: dict[str, Outcome] = {}
+        self._standing: dict[str, Standing] = {}
+        self._sizes: dict[str, NDArray[np.int64]] = {}
+
+    async def fixed(self) -> tuple[Calibration, ...]:
+        """Every model, the same number of rollouts; accepted within the tolerance of z*."""
+        size = np.full(len(self._bench.models), self._plan.fixed_rollouts)
+        await self._ask(dict.fromkeys(self._children, size))
+        results = []
+        for measurement in self._measured.values():
+            result = measurement.calibration(self._bench, self._target, "undecided")
+            near = (
+                result.z_hat is not None and abs(result.z_hat - self._target.z) <= FIXED_TOLERANCE
+            )
+            results.append(result.model_copy(update={"outcome": "accepted"}) if near else result)
+        return tuple(results)
+
+    async def sequential(self) -> tuple[Calibration, ...]:
+        """Ask on where it pays, until one is accepted or none can be any more."""
+        aimed = np.array([float(self._bench.scale.to_b(self._target.z))])
+        await self._ask(
+            {
+                item: self._allocate(
+                    expected_information(self._bench, aimed, np.ones(1), measured.guessing),
+                    measured.asked,
+                    first=True,
+                )
+                for item, measured in self._measured.items()
+            }
+        )
+        while True:
+            self._expect()
+            learned = self._asked()
+            for item in self._children:
+                self._judge(item)
+            while asked := self._worth_asking():
+                await self._ask({item: self._sizes[item] for item in asked})
+                if self._asked() > LEARN_AGAIN * learned:
+                    break
+                for item in asked:
+                    self._judge(item)
+            if not asked:
+                break
+        self._learn()  # as a resumed run will, from what is on record
+        return tuple(
+            self._measured[item].calibration(
+                self._bench, self._target, self._outcomes.get(item, "undecided")
+            )
+            for item in self._children
+        )
+
+    def _expect(self) -> None:
+        """Learn from the first answers where this rewriter's children lie, each by its parent."""
+        scale, habits = self._bench.scale, self._calibrator.habits
+        by_text = {item: guess.on(scale) for item, guess in self._guesses.items()}
+        for item, expected in by_text.items():
+            self._measured[item].expected = expected
+        if self._plan.learn_habits:
+            for item in self._learn():
+                by_habit = habits.expected(self._aim, self._parents[item])
+                self._measured[item].expected = narrower(by_habit, by_text.get(item))
+
+    def _asked(self) -> int:
+        return int(sum(one.asked.sum() for one in self._measured.values()))
+
+    def _learn(self) -> list[str]:
+        known = [item for item in self._children if item in self._parents]
+        self._calibrator.habits.note(
+            self._bench, self._aim, ((self._measured[i], self._parents[i]) for i in known)
+        )
+        return known
+
+    def _judge(self, item: str) -> None:
+        """Settle what is known well enough about a child."""
+        measurement = self._measured[item]
+        posterior = measurement.posterior(self._bench)
+        information = expected_information(
+            self._bench, posterior.grid, posterior.density, measurement.guessing
+        )
+        self._sizes[item] = size = self._allocate(information, measurement.asked, first=False)
+        gained = told(information, self._bench.misfit**2, measurement.asked + size)
+        gained -= told(information, self._bench.misfit**2, measurement.asked)
+        one = Standing.of(
+            posterior, self._bench.borders(self._target), float(gained.sum() / size.sum())
+        )
+        self._standing[item] = one
+        width = self._target.width * self._bench.scale.width
+        self._outcomes.pop(item, None)
+        if one.p_in_gap >= self._plan.min_p_in_gap:
+            self._outcomes[item] = "accepted"
+        elif one.p_in_gap < DROP_BELOW:
+            self._outcomes[item] = "outside"
+        elif one.own_sd < RESOLVED * width:
+            self._outcomes[item] = "resolution_limited"
+        elif measurement.asked.sum() >= self._plan.design.most:
+            self._outcomes[item] = "undecided"
+
+    def _worth_asking(self) -> list[str]:
+        """Return the children to ask about next, none when that is not worth its rollouts."""
+        items = list(self._children)
+        half = self._target.width * self._bench.scale.width / 2
+        rates = gain_rates([self._standing[item] for item in items], half)
+        fresh = self._unwritten(half)
+        design = self._plan.design
+        open_ = [
+            (float(rate), item)
+            for rate, item in zip(rates, items, strict=True)
+            if self._outcomes.get(item, "accepted") == "accepted"
+            and self._measured[item].asked.sum() < design.most
+        ]
+        if "accepted" in self._outcomes.values():
+            least = design.worth * self._bench.scale.width
+            open_ = [one for one in open_ if one[0] >= least]
+        else:
+            open_ = [one for one in open_ if one[0] > fresh / ROUND_COSTS]
+        return [item for _, item in sorted(open_, reverse=True)[:RACERS]]
+
+    def _unwritten(self, half: float) -> float:
+        """Return the gain rate of a child that another round may bring."""
+        like = [one.expected for one in self._measured.values() if one.expected is not None]
+        if self._last_round or not like:
+            return 0.0
+        aim, sd = np.array([self._aim]), float(np.mean([one.sd for one in like]))
+        off = float(np.mean([one.mean for one in like])) - self._aim
+        information = float(expected_information(self._bench, aim, np.ones(1), 0.0).max())
+        one = Standing(0.0, float(expected_reduction(off, sd, half)), off, sd, 0.0, information)
+        return float(gain_rates([*self._standing.values(), one], half)[-1])
+
+    def _allocate(
+        self, information: NDArray[np.float64], asked: NDArray[np.int64], *, first: bool
+    ) -> NDArray[np.int64]:
+        size = self._plan.design.first if first else self._plan.design.batch
+        variance = self._bench.theta_variance + self._bench.misfit**2
+        return allocate(information, variance, asked, size)
+
+    async def _ask(self, sizes: dict[str, NDArray[np.int64]]) -> None:
+        await self._calibrator.ask(
+            [(self._children[item], self._measured[item], size) for item, size in sizes.items()]
+        )
