@@ -176,6 +176,7 @@ class Fill:
             judge=self._parts.judge_name,
             checks=self._checking.report(),
             learned=learned,
+            misfit=self._bench.misfit,
             rollouts_total=self._allowance.used,
             seconds=time.perf_counter() - start,
         )

@@ -93,5 +93,10 @@ class FillReport(_Frozen):
     learned: LearnedReport | None = Field(
         None, description="difficulty guessed from the text; null when no gap was worked on"
     )
+    misfit: float = Field(
+        0.0,
+        description="scatter of the benchmark's cells beyond 1PL, logits, that children are taken "
+        "to share; 0 where it is not clear, as with one rollout a cell",
+    )
     rollouts_total: int = Field(description="anchors included; from the ledger or bought now")
     seconds: float = Field(description="wall time of this run")

@@ -78,6 +78,8 @@ def print_fill(console: Console, report: FillReport, out: Path) -> None:
         facts.add_row("drifted", Text(", ".join([*names[:SHOWN], *more])))
     if left_out := checks_left_out(report):
         facts.add_row("unchecked", Text("\n".join(left_out)))
+    if report.misfit:
+        facts.add_row("misfit", f"{report.misfit:.2f} logits a cell beyond the model; counted in")
     facts.add_row("rollouts", f"{report.rollouts_total:,}")
     facts.add_row("seconds", f"{report.seconds:.1f}")
     console.print(facts)
