@@ -15,7 +15,7 @@ from scipy.ndimage import gaussian_filter1d
 from scipy.special import expit
 
 from .child import MIN_DRAWS, ChildPosterior, child_posterior
-from .onepl.model import outer_log_probabilities
+from .onepl.model import log_probabilities, outer_log_probabilities
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -139,24 +139,36 @@ class ChildLikelihoods:
         """Return the log likelihood on a part of the table, without a constant."""
         total = np.zeros_like(self._prior[draws, window])
         for j in np.flatnonzero(trials > 0):
-            if self._right is None:
-                # y theta of each draw counts, too: draws are weighed against one another
-                one = trials[j] * self._wrong[j, draws, window] - y[j] * self.grid[window]
-                one += y[j] * self._draws.theta[draws, j, None]
+            if self._misfit > 0:
+                total += self._averaged(y[j], trials[j], self._draws.theta[draws, j], window)
+            elif self._right is None:
+                total += trials[j] * self._wrong[j, draws, window]
             else:
-                one = y[j] * self._right[j, draws, window]
-                one += (trials[j] - y[j]) * self._wrong[j, draws, window]
-            total += self._blurred(one) if self._misfit > 0 else one
-        return np.asarray(total)
+                total += y[j] * self._right[j, draws, window]
+                total += (trials[j] - y[j]) * self._wrong[j, draws, window]
+        if self._misfit == 0 and self._right is None:
+            total += (self._draws.theta[draws] @ y)[:, None] - y.sum() * self.grid[window]
+        return total
 
-    def _blurred(self, log_likelihood: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Average a model's likelihood (S, G) over its own error of the difficulty."""
-        top = log_likelihood.max(1, keepdims=True)
-        step = self.grid[1] - self.grid[0]
+    def _averaged(
+        self, y: float, n: float, theta: NDArray[np.float64], window: slice
+    ) -> NDArray[np.float64]:
+        """Return a model's log likelihood (S, G), averaged over its own error of the difficulty.
+
+        It hangs on ability less difficulty alone, so it is averaged along that line, once.
+        """
+        b = self.grid[window]
+        reach = 4 * self._misfit
+        low, high = theta.min() - b[-1] - reach, theta.max() - b[0] + reach
+        line = np.linspace(low, high, max(3, int((high - low) / STEP) + 1))
+        log_p, log_q = log_probabilities(line, self._guessing)
+        log_likelihood = y * log_p + (n - y) * log_q
+        top = log_likelihood.max()
         likelihood = gaussian_filter1d(
-            np.exp(log_likelihood - top), self._misfit / step, axis=1, mode="nearest", truncate=3.0
+            np.exp(log_likelihood - top), self._misfit / (line[1] - line[0]), mode="nearest"
         )
-        return np.asarray(np.log(np.maximum(likelihood, 1e-300)) + top)
+        known = np.log(np.maximum(likelihood, 1e-300)) + top
+        return np.asarray(np.interp(theta[:, None] - b, line, known))
 
     def _too_coarse(self, found: ChildPosterior, trials: NDArray[np.float64]) -> bool:
         p = expit(self._draws.theta.mean(0) - found.mean)
