@@ -7,7 +7,7 @@ DEMO_STAMP := $(VENV)/.installed-demo
 STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test lint docs slow studies bench chaos load sample harnesses test-pythons clean
+.PHONY: demo test lint docs slow study studies bench chaos load sample harnesses test-pythons clean
 
 demo: $(DEMO_STAMP)
 	$(BIN)/benchfill demo --out demo-out
@@ -17,6 +17,10 @@ test: $(STAMP)
 
 slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow --timeout 3600
+
+# fills held against the truth: the tables and pictures of docs/fill-study.md
+study: $(STAMP)
+	OMP_NUM_THREADS=1 $(BIN)/python tests/studies/fills/run.py --out study-out
 
 # tables of docs/studies.md
 studies: $(STAMP)
@@ -95,4 +99,4 @@ $(STAMP): $(DEMO_STAMP)
 	@touch $(STAMP)
 
 clean:
-	rm -rf $(VENV) .venv-* demo-out site
+	rm -rf $(VENV) .venv-* demo-out study-out site
