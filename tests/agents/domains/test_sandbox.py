@@ -453,6 +453,9 @@ def test_the_death_of_benchfill_ends_the_program(jobs: Path) -> None:
     while len(survivors(jobs)) < 2 and time.monotonic() < deadline:
         time.sleep(0.05)
     assert len(survivors(jobs)) >= 2
+    # between its fork and its prctl bwrap does not yet hang on its parent: a known moment of its
+    # start in which a death is missed, and the program then lives until its bound (docs/domains.md)
+    time.sleep(3)
     parent.kill()
     parent.wait()
 
