@@ -72,9 +72,10 @@ class Bubblewrap:
             ),
             *("--setenv", "HOME", TEMPORARY, "--setenv", "LANG", "C.UTF-8"),
             *_system(),
-            *(word for folder in shown for word in _folder(folder)),
             *("--proc", "/proc", "--dev", "/dev", "--ro-bind", str(job), JOB),
             *("--perms", "1777", "--size", str(disk_mb * MB), "--tmpfs", TEMPORARY),
+            # after it, since an environment of Python's may lie in the temporary folder
+            *(word for folder in shown for word in _folder(folder)),
             # what bwrap made for itself is memory without a bound
             *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", TEMPORARY),
         ]
