@@ -467,3 +467,23 @@ def test_without_a_sandbox_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(bubblewrap_module, "_candidates", lambda: ["/bin/false"])
     with pytest.raises(NoSandboxError, match="permit user namespaces"):
         attack("print(1)")
+
+
+def test_a_folder_in_the_temporary_folder_can_be_shown(tmp_path: Path) -> None:
+    (tmp_path / "seen.txt").write_text("seen")
+    job = tmp_path / "job"
+    job.mkdir()
+    tmp_path.chmod(0o755)
+    with bubblewrap_module.open_filter() as syscalls:
+        words = bubblewrap_module.require_sandbox().command(
+            job, disk_mb=1, syscalls=syscalls, shown=[str(tmp_path)]
+        )
+        read = f"print(open({str(tmp_path / 'seen.txt')!r}).read(), end='')"
+        done = subprocess.run(
+            [*words, *bubblewrap_module.interpreter(), "-c", read],
+            capture_output=True,
+            pass_fds=[syscalls],
+            env={},
+            timeout=60,
+        )
+    assert done.stdout == b"seen", done.stderr
