@@ -192,7 +192,7 @@ async def test_errors_that_pass_are_passed_over(office: Office) -> None:
 
 
 async def test_a_budget_that_is_spent(asked: tuple[JobWorld, str]) -> None:
-    async with open_office(*asked, rollouts=20) as office:
+    async with open_office(*asked, rollouts=10) as office:
         office.play(revised(40, 35))
         case = await office.case()
         done = await office.work(await ask_for_a_change(office, case))
@@ -200,7 +200,7 @@ async def test_a_budget_that_is_spent(asked: tuple[JobWorld, str]) -> None:
         kind, text = (await office.told(case))[-1]
         assert (kind, "budget of this request is spent" in text) == ("failure", True)
         used = await read_usage(office.redis, keys.usage_job(done.id))
-        assert sum(one.rollouts for one in used) <= 20
+        assert sum(one.rollouts for one in used) <= 10
         assert not (await office.desk.state(case)).rewriting
 
 
