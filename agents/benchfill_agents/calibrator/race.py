@@ -186,9 +186,11 @@ class Race:
         if "accepted" in self._outcomes.values():
             least = design.worth * self._bench.scale.width
             open_ = [one for one in open_ if one[0] >= least]
-        else:
+        elif fresh > 0:
             open_ = [one for one in open_ if one[0] > fresh / ROUND_COSTS]
-        return [item for _, item in sorted(open_, reverse=True)[:RACERS]]
+        # where nothing more is to come, who may still lie inside is asked about until that is known
+        open_.sort(key=lambda one: (round(one[0], 9), self._standing[one[1]].p_in_gap))
+        return [item for _, item in open_[::-1][:RACERS]]
 
     def _unwritten(self, half: float) -> float:
         """Return the gain rate of a child that another round may bring."""
