@@ -289,6 +289,8 @@ class _Handler(BaseHTTPRequestHandler):
         self._write_last(b"data: [DONE]\n\n")
 
     def _reset(self) -> None:
+        """Record, then cut: a client that sees the cut finds it in the records."""
+        self._record(sent=False)
         self.close_connection = True
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self._owner.track(self.connection, is_open=False)
