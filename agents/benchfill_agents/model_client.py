@@ -7,7 +7,7 @@ because inside a team AutoGen turns every exception into a bare RuntimeError.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import litellm
 from autogen_core import CancellationToken, Component
@@ -20,24 +20,22 @@ from autogen_core.models import (
     RequestUsage,
 )
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
-from tenacity.wait import wait_random_exponential
 from typing_extensions import override
 
 from benchfill.errors import InputError
 
 from .chat_messages import to_api_messages, to_result, tool_arguments
+from .client_sending import Sender
 from .pool.config import LOCAL, PoolModel
-from .provider_errors import ModelCallError, classify
+from .pool.door import Door
+from .pool.failures import LONGEST_PAUSE
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+    from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 
     from autogen_core.tools import Tool, ToolSchema
 
 litellm.suppress_debug_info = True  # it would print to stdout, where --json prints its object
-
-T = TypeVar("T")
 
 _NO_KEY = "none"  # keyless servers want some key; None would send the environment's key to them
 
@@ -54,7 +52,11 @@ class ModelClientConfig(BaseModel):
     timeout: float = Field(60.0, gt=0, description="seconds a call may take")
     retries: int = Field(5, ge=0, description="after 429, 5xx, timeouts, broken replies")
     first_wait: float = Field(0.5, ge=0, description="seconds; doubles with each retry")
-    longest_wait: float = Field(60.0, ge=0, description="a provider that asks for more is given up")
+    longest_wait: float = Field(60.0, ge=0, description="seconds between retries at most")
+    longest_pause: float = Field(
+        LONGEST_PAUSE, ge=0, description="a provider that asks for more is given up"
+    )
+    kept: tuple[str, ...] = Field((), description="parameters without which nothing is asked")
     context_window: int | None = Field(None, ge=1, description="tokens; None asks litellm")
     vision: bool = False
     function_calling: bool = True
@@ -74,8 +76,10 @@ class LiteLLMChatCompletionClient(ChatCompletionClient, Component[ModelClientCon
         *,
         api_key: SecretStr | None = None,
         on_usage: Callable[[str, int, int, float | None], None] | None = None,
+        door: Door | None = None,
     ) -> None:
         self._config = config
+        self._sender = Sender(config, door, key=self._key)
         self._on_usage = on_usage  # name, prompt and completion tokens, US dollars
         self._api_key = api_key
         self._actual = RequestUsage(0, 0)
@@ -90,8 +94,12 @@ class LiteLLMChatCompletionClient(ChatCompletionClient, Component[ModelClientCon
         api_base: str | None = None,
         api_key: SecretStr | None = None,
         on_usage: Callable[[str, int, int, float | None], None] | None = None,
+        door: Door | None = None,
     ) -> Self:
-        """Build a client for a model of the pool; `api_base` is where the local server runs."""
+        """Build a client for a model of the pool; `api_base` is where the local server runs.
+
+        Its calls wait in the lines of `door`; by default the model has one of its own.
+        """
         base = api_base or model.api_base
         if base == LOCAL:
             raise InputError(
@@ -108,8 +116,10 @@ class LiteLLMChatCompletionClient(ChatCompletionClient, Component[ModelClientCon
             parameters=parameters,
             timeout=model.timeout,
             retries=model.retries,
+            kept=tuple(parameters) if model.rejected_parameters == "refuse" else (),
         )
-        return cls(config, api_key=api_key, on_usage=on_usage)
+        door = door or Door.of_its_own(model)
+        return cls(config, api_key=api_key, on_usage=on_usage, door=door)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._config.name!r}, {self._config.model!r})"
@@ -118,6 +128,11 @@ class LiteLLMChatCompletionClient(ChatCompletionClient, Component[ModelClientCon
     def name(self) -> str:
         """What errors and records call the model."""
         return self._config.name
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Parameters that are not sent, since the provider said that it does not take them."""
+        return self._sender.rejections.left_out
 
     @property
     def cost(self) -> float | None:
@@ -142,10 +157,10 @@ class LiteLLMChatCompletionClient(ChatCompletionClient, Component[ModelClientCon
             **(extra_create_args or {}),
         }
 
-        async def ask() -> Any:
-            return await litellm.acompletion(**request)
+        async def ask(fitted: dict[str, Any]) -> Any:
+            return await litellm.acompletion(**fitted)
 
-        task = asyncio.ensure_future(self._with_retries(ask))
+        task = asyncio.ensure_future(self._sender.send(ask, request))
         if cancellation_token is not None:
             cancellation_token.link_future(task)
         return self._result(await task, request, json_output)
@@ -188,10 +203,10 @@ class LiteLLMChatCompletionClient(ChatCompletionClient, Component[ModelClientCon
     async def _stream(self, request: dict[str, Any], emit: Callable[[str], None]) -> Any:
         has_begun = False
 
-        async def ask() -> Any:
+        async def ask(fitted: dict[str, Any]) -> Any:
             nonlocal has_begun
             chunks = []
-            async for chunk in await litellm.acompletion(**request):
+            async for chunk in await litellm.acompletion(**fitted):
                 chunks.append(chunk)
                 text = chunk.choices[0].delta.content if chunk.choices else None
                 if text:
@@ -199,41 +214,7 @@ class LiteLLMChatCompletionClient(ChatCompletionClient, Component[ModelClientCon
                     emit(text)
             return litellm.stream_chunk_builder(chunks, messages=request["messages"])
 
-        return await self._with_retries(ask, may_retry=lambda: not has_begun)
-
-    async def _with_retries(
-        self, ask: Callable[[], Awaitable[T]], *, may_retry: Callable[[], bool] = lambda: True
-    ) -> T:
-        async def attempt() -> T:
-            try:
-                async with asyncio.timeout(self._config.timeout):
-                    return await ask()
-            except Exception as error:
-                failure = classify(error, model=self._config.name, key=self._key())
-            # Outside of the except block: the provider's own error, which may hold the key, must
-            # not travel along as the context.
-            raise failure
-
-        def is_worth_it(error: BaseException) -> bool:
-            if not isinstance(error, ModelCallError) or not error.retryable:
-                return False
-            return may_retry() and (error.retry_after or 0) <= self._config.longest_wait
-
-        retrying = AsyncRetrying(
-            stop=stop_after_attempt(self._config.retries + 1),
-            wait=self._wait,
-            retry=retry_if_exception(is_worth_it),
-            reraise=True,
-        )
-        return await retrying(attempt)
-
-    def _wait(self, state: RetryCallState) -> float:
-        """Wait as long as the provider asks, else twice as long each time."""
-        error = state.outcome.exception() if state.outcome else None
-        if isinstance(error, ModelCallError) and error.retry_after is not None:
-            return error.retry_after
-        wait = wait_random_exponential(self._config.first_wait, self._config.longest_wait)
-        return wait(state)
+        return await self._sender.send(ask, request, may_retry=lambda: not has_begun)
 
     def _key(self) -> str | None:
         return self._api_key.get_secret_value() if self._api_key is not None else None
@@ -251,7 +232,7 @@ class LiteLLMChatCompletionClient(ChatCompletionClient, Component[ModelClientCon
             "timeout": config.timeout,
             "num_retries": 0,  # retries are ours
             "max_retries": 0,
-            "drop_params": True,
+            "drop_params": False,  # whatever its setting: nothing is dropped in silence
         }
         if json_output is True:
             request["response_format"] = {"type": "json_object"}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 import openai
 
 from benchfill.errors import ProviderError
+
+from .pool.failures import pause_asked_for
 
 _KEY_LIKE = re.compile(
     r"(?i:bearer\s+\S+)|\bAIza[-_A-Za-z0-9]{8,}"
@@ -68,7 +68,7 @@ def classify(error: Exception, *, model: str, key: str | None = None) -> ModelCa
         model=model,
         retryable=retryable,
         status=status,
-        retry_after=_retry_after(error) if retryable else None,
+        retry_after=_pause(error) if retryable else None,
     )
 
 
@@ -86,17 +86,6 @@ def _detail(error: Exception, key: str | None) -> str:
     return (text[:200] or type(error).__name__).rstrip(".")
 
 
-def _retry_after(error: Exception) -> float | None:
-    headers = getattr(getattr(error, "response", None), "headers", None) or {}
-    value = headers.get("retry-after")
-    if value is None:
-        return None
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
-    try:
-        moment = parsedate_to_datetime(value)
-    except ValueError:
-        return None
-    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+def _pause(error: Exception) -> float | None:
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    return None if headers is None else pause_asked_for(headers)

@@ -318,7 +318,7 @@ def _parts(
     job = source.job
     shortfalls: list[Shortfall] = []
     asked = writer(request, inputs.pool, inputs.fit) or inputs.pool.models[0]
-    client = writing_client(asked, runner.address_of(asked), desk.usage)
+    client = writing_client(asked, runner, desk.usage)
     steps = RedisSteps(desk.redis, job, desk.token)
     allowance = desk.allowance or Allowance(
         request.budget_rollouts, request.budget_tokens, request.budget_usd, desk.usage
@@ -328,7 +328,7 @@ def _parts(
         judging = judging_model(request.judge, inputs.pool)
         judge = make_judge(
             judging,
-            writing_client(judging, runner.address_of(judging), desk.usage),
+            writing_client(judging, runner, desk.usage),
             pool=inputs.pool,
             steps=steps,
             allowance=allowance,

@@ -17,6 +17,7 @@ from benchfill_prompts import load
 
 if TYPE_CHECKING:
     import benchfill as bf
+    from benchfill_agents.pool.rollouts import RolloutRunner
 
     from .fill_job import FillRequest
     from .store.usage import RedisUsage
@@ -53,19 +54,20 @@ def writer(request: FillRequest, pool: Pool, fit: bf.Fit1PL | None = None) -> Po
 
 
 def writing_client(
-    model: PoolModel, address: str | None, usage: RedisUsage
+    model: PoolModel, runner: RolloutRunner, usage: RedisUsage
 ) -> LiteLLMChatCompletionClient:
-    """Return a client of the pool model that writes and answers; its calls are counted.
+    """Return a client of the pool model that writes, judges or answers; its calls are counted.
 
-    `address` is where the model is asked, if it is one of this machine.
+    They wait in the lines of the runner's rollouts.
     """
     freely = model.parameters.without_limits()
     key = read_key(model)
     return LiteLLMChatCompletionClient.from_pool_model(
         model.model_copy(update={"parameters": freely}),
-        api_base=address if model.api_base == LOCAL else None,
+        api_base=runner.address_of(model) if model.api_base == LOCAL else None,
         api_key=SecretStr(key) if key else None,
         on_usage=usage.note_call,
+        door=runner.door_of(model),
     )
 
 

@@ -290,15 +290,15 @@ class Pool(BaseModel):
                     "way, so they would share every answer; remove one"
                 )
             twins[identity] = model.name
-        unknown = set(self.limits) - {model.api_base for model in self.models}
+        unknown = set(self.limits) - {model.api_base for model in self.who_may_judge}
         if unknown:
             raise ValueError(f"limits names {min(unknown)!r}, which is no model's api_base")
         return self
 
     @model_validator(mode="after")
     def _known_rates(self) -> Pool:
-        shared = {model.api_base for model in self.models}
-        unknown = set(self.rates) - shared - {model.api_key_env for model in self.models}
+        shared = {model.api_base for model in self.who_may_judge}
+        unknown = set(self.rates) - shared - {model.api_key_env for model in self.who_may_judge}
         if unknown:
             raise ValueError(
                 f"rates names {min(unknown)!r}, which is no model's api_key_env or api_base"

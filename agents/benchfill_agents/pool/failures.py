@@ -28,7 +28,8 @@ _TIMEOUTS = (openai.APITimeoutError, httpx.TimeoutException, TimeoutError)
 _LOST = (openai.APIConnectionError, httpx.TransportError)
 _MAX_MESSAGE = 240
 _POLICY = re.compile(r"content[ _-]?(?:policy|filter|management)", re.IGNORECASE)
-_LONGEST_PAUSE = 600.0  # seconds; a provider that asks for more is not waited for
+LONGEST_PAUSE = 600.0
+"""Seconds; a provider that asks for more is not waited for."""
 
 
 @dataclass(frozen=True)
@@ -79,8 +80,8 @@ def _said_no(error: Any, message: str) -> Failure:
     """Read a status that is none of success; a long pause that is asked for ends the run."""
     status = error.response.status_code
     kind = _kind_of_status(status, message)
-    pause = _retry_after(error.response.headers)
-    if pause is not None and pause > _LONGEST_PAUSE and kind in {"rate_limit", "server"}:
+    pause = pause_asked_for(error.response.headers)
+    if pause is not None and pause > LONGEST_PAUSE and kind in {"rate_limit", "server"}:
         kind = "fatal"
         message = (
             f"it asks for a pause of {pause:,.0f} s, run the same command again then: {message}"
@@ -108,7 +109,7 @@ def _kind_of_status(status: int, message: str) -> FailureKind:
     return "malformed" if status < 400 else "fatal"
 
 
-def _retry_after(headers: Mapping[str, str]) -> float | None:
+def pause_asked_for(headers: Mapping[str, str]) -> float | None:
     """Read the pause that is asked for, in seconds; it may be a date, or OpenAI's milliseconds."""
     milliseconds, value = headers.get("retry-after-ms"), headers.get("retry-after", "")
     try:
@@ -118,8 +119,7 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
             seconds = (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds()
         except (ValueError, TypeError):  # no date, or one without a zone
             return None
-        seconds = max(seconds, 0.0)
-    return seconds if 0 <= seconds < float("inf") else None
+    return max(seconds, 0.0) if seconds < float("inf") else None
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

@@ -20,6 +20,8 @@ from limits.aio.strategies import MovingWindowRateLimiter
 if TYPE_CHECKING:
     from .config import Pool, PoolModel
 
+ROLLOUT, WRITING = "rollout", "writing"
+"""What a call is for: an answer to an item, or an item and a judgement."""
 _MINUTE = 60  # seconds
 _TOKEN_UNITS = 1000  # a window holds an entry a unit, however many tokens a minute allows
 _GUESSED_REPLY = 256  # tokens, before the first reply of a model that has no limit
@@ -42,23 +44,28 @@ class _Line:
 class Pace:
     """Lets calls through as the rates of a pool allow, and none during a pause.
 
-    `window` is the number of seconds over which tokens are counted.
+    Without a pool each model has its own rates, and none are shared. `window` is the number of
+    seconds over which tokens are counted.
     """
 
-    def __init__(self, pool: Pool, *, window: int = _MINUTE) -> None:
+    def __init__(self, pool: Pool | None = None, *, window: int = _MINUTE) -> None:
         self._window = window
         self._limiter = MovingWindowRateLimiter(MemoryStorage())
-        self._own = {
-            model.name: _Line(f"model {model.name}", model.rpm, model.tpm) for model in pool.models
-        }
-        self._shared = {
-            key: _Line(f"key {key}", rate.rpm, rate.tpm) for key, rate in pool.rates.items()
-        }
-        self._replies: dict[str, tuple[int, int]] = {}  # tokens and number of replies, by model
+        self._own: dict[str, _Line] = {}
+        rates = {} if pool is None else pool.rates
+        self._shared = {key: _Line(f"key {key}", rate.rpm, rate.tpm) for key, rate in rates.items()}
+        # tokens and number of replies, by model and use
+        self._replies: dict[tuple[str, str], tuple[int, int]] = {}
 
-    async def wait(self, model: PoolModel, prompt_chars: int, stopping: asyncio.Event) -> int:
-        """Wait until a call may go out, or the run is stopping; returns the tokens reserved."""
-        tokens = self._expected(model, prompt_chars)
+    async def wait(
+        self, model: PoolModel, prompt_chars: int, stopping: asyncio.Event, *, use: str = ROLLOUT
+    ) -> int:
+        """Wait until a call may go out, or the run is stopping; returns the tokens reserved.
+
+        Calls of one use are taken to need what those before them did: writing an item takes more
+        than answering one.
+        """
+        tokens = self._expected(model, prompt_chars, use)
         lines = self._lines_of(model)
         for line in lines:
             async with line.turn:
@@ -68,12 +75,14 @@ class Pace:
             await _sit_out(line, stopping)
         return tokens
 
-    def settle(self, model: PoolModel, reserved: int, used: int | None) -> None:
+    def settle(
+        self, model: PoolModel, reserved: int, used: int | None, *, use: str = ROLLOUT
+    ) -> None:
         """Say how many tokens a call took; None where the provider did not tell."""
         if used is None:
             return
-        total, replies = self._replies.get(model.name, (0, 0))
-        self._replies[model.name] = total + used, replies + 1
+        total, replies = self._replies.get((model.name, use), (0, 0))
+        self._replies[model.name, use] = total + used, replies + 1
         for line in self._lines_of(model):
             line.debt += used - reserved
 
@@ -86,11 +95,13 @@ class Pace:
     def _lines_of(self, model: PoolModel) -> list[_Line]:
         keys = (model.api_key_env, model.api_base)
         shared = [self._shared[key] for key in keys if key is not None and key in self._shared]
+        if model.name not in self._own:
+            self._own[model.name] = _Line(f"model {model.name}", model.rpm, model.tpm)
         return [*shared, self._own[model.name]]
 
-    def _expected(self, model: PoolModel, prompt_chars: int) -> int:
+    def _expected(self, model: PoolModel, prompt_chars: int, use: str) -> int:
         """Tokens of a call: those of the replies so far, else of prompt and limit."""
-        total, replies = self._replies.get(model.name, (0, 0))
+        total, replies = self._replies.get((model.name, use), (0, 0))
         if replies:
             return math.ceil(total / replies)
         reply = model.parameters.token_limit or _GUESSED_REPLY

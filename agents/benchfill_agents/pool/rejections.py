@@ -28,6 +28,7 @@ _REJECTS = re.compile(
     r"|unexpected|deprecated|extra (?:inputs|fields)|only the default",
     re.IGNORECASE,
 )
+_FIELD = re.compile(r"[.\[]")
 _TOGETHER = re.compile(r"\bboth\b|together|in combination|at the same time", re.IGNORECASE)
 _logger = logging.getLogger(__name__)
 
@@ -43,7 +44,8 @@ def rejected_by(failure: Failure, sent: Collection[str]) -> tuple[str, ...]:
     if _TOGETHER.search(failure.message):
         return ()
     if failure.parameter is not None:
-        return (failure.parameter,) if failure.parameter in sent else ()
+        named = _FIELD.split(failure.parameter)[0]  # of response_format.json_schema its first
+        return (named,) if named in sent else ()
     return tuple(name for name in sent if re.search(rf"\b{name}\b", failure.message))
 
 
@@ -71,7 +73,7 @@ class Rejections:
         if model.rejected_parameters == "refuse" or not set(names) <= set(SAMPLING):
             raise ProviderError(
                 f"model {model.name!r}: the provider does not take {listed} ({failure.message}); "
-                f"{_advice(names)}.",
+                f"{advice_on(names)}.",
                 model=model.name,
             )
         if not set(names) <= self._left_out.get(model.name, frozenset()):
@@ -101,7 +103,8 @@ class Rejections:
                 )
 
 
-def _advice(names: tuple[str, ...]) -> str:
+def advice_on(names: Collection[str]) -> str:
+    """Say what to do about parameters that a provider does not take, but must be sent."""
     if "max_tokens" in names:
         return "limit the reply by max_completion_tokens instead"
     if "max_completion_tokens" in names:

@@ -15,6 +15,7 @@ from ..domains.multiple_choice import choice_order, reordered
 from .asking import Asker, Budget, Order
 from .calls import Caller, addresses
 from .config import LOCAL, Pool, PoolModel
+from .door import Door
 from .external import ExternalAsker
 from .local import local_servers
 from .marking import Marker
@@ -102,6 +103,10 @@ class RolloutRunner:
     def address_of(self, model: PoolModel) -> str | None:
         """Return where a model is asked; None for its provider's own address."""
         return self._local[model.local_model] if model.api_base == LOCAL else model.api_base
+
+    def door_of(self, model: PoolModel) -> Door:
+        """Return the way out for a model's calls that are no rollouts, in the lines of these."""
+        return Door(model, self._pace, self._limits.place)
 
     def key_of(self, request: RolloutRequest) -> RolloutKey:
         """Return the key under which the ledger keeps this rollout."""
@@ -232,7 +237,7 @@ class _Limits:
     def __init__(self, pool: Pool) -> None:
         limits = {LOCAL: LOCAL_SLOTS, **pool.limits}
         self._by_base = {base: asyncio.Semaphore(limit) for base, limit in limits.items()}
-        self._by_model = {m.name: asyncio.Semaphore(m.max_concurrency) for m in pool.models}
+        self._by_model = {m.name: asyncio.Semaphore(m.max_concurrency) for m in pool.who_may_judge}
 
     @contextlib.asynccontextmanager
     async def place(self, model: PoolModel) -> AsyncIterator[None]:

@@ -31,7 +31,7 @@ class SharedLimits:
         models: dict[tuple[str, ...], int] = {}
         bases: dict[str, int] = {}
         for pool in pools:
-            for model in pool.models:
+            for model in pool.who_may_judge:
                 name = _name(model)
                 models[name] = min(models.get(name, model.max_concurrency), model.max_concurrency)
             local = {LOCAL: LOCAL_SLOTS} if pool.needs_local_server else {}

@@ -63,6 +63,7 @@ class Means:
     runner: RolloutRunner
     client: LiteLLMChatCompletionClient
     allowance: Allowance
+    usage: RedisUsage
 
 
 async def asked_in_time(desk: ReviewDesk, job: Job, spec: CaseSpec) -> bool:
@@ -122,9 +123,9 @@ async def means_of(  # noqa: PLR0913, PLR0917 - where the job stands, and what i
         job_ledger(settings.data_dir, redis, store, job.id, holding.lease.token) as ledger,
         open_runner(parts.pool, ledger, permit=holding.permit) as runner,
     ):
-        client = writing_client(parts.writer, runner.address_of(parts.writer), usage)
+        client = writing_client(parts.writer, runner, usage)
         allowance = Allowance(budget.rollouts, budget.tokens, budget.usd, usage)
         try:
-            yield Means(runner, client, allowance)
+            yield Means(runner, client, allowance, usage)
         finally:
             await usage.settle()
