@@ -50,7 +50,7 @@ class MultipleChoice(Domain):
         """See `Domain.problem`."""
         if not 2 <= len(item.choices) <= len(LETTERS):
             return f"The item has {len(item.choices)} options; multiple choice takes 2 to 26."
-        if len({_as_written(choice) for choice in item.choices}) < len(item.choices):
+        if len({as_written(choice) for choice in item.choices}) < len(item.choices):
             return "Two options are the same."
         if right_option(item) is None:
             return (
@@ -82,7 +82,7 @@ class MultipleChoice(Domain):
 
 def right_option(item: Item) -> int | None:
     """Return the place of the right option: by its text, else by its letter; None without one."""
-    fold = _fold(item)
+    fold = folding(item)
     by_text = [k for k, choice in enumerate(item.choices) if fold(choice) == fold(item.answer)]
     if by_text:
         return by_text[0] if len(by_text) == 1 else None
@@ -108,19 +108,20 @@ def reordered(item: Item, order: tuple[int, ...]) -> Item:
     return item.model_copy(update={"choices": choices, "answer": answer})
 
 
-def _as_written(text: str) -> str:
+def as_written(text: str) -> str:
+    """Fold white space only: "Na" and "NA" are two options, and so are "5" and "5!"."""
     return " ".join(text.split())
 
 
-def _fold(item: Item) -> Callable[[str], str]:
+def folding(item: Item) -> Callable[[str], str]:
     """Return how texts are compared: capitals and brackets count where options differ by them."""
     folded = {normalise(choice) for choice in item.choices}
-    return normalise if len(folded) == len(item.choices) else _as_written
+    return normalise if len(folded) == len(item.choices) else as_written
 
 
 def _option(said: str, item: Item) -> int | None:
     """Return the option that some words name, by text or by letter; None if none, or several."""
-    fold, said = _fold(item), said.strip()
+    fold, said = folding(item), said.strip()
     options = [fold(choice) for choice in item.choices]
     if fold(said) in options:
         return options.index(fold(said))

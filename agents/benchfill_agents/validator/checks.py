@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from benchfill.errors import InputError
 
 from ..domains import domain_check
+from ..domains.multiple_choice import as_written, folding
 from ..pool.scoring import parse_number
 from ..templates import answer, permitted, render
 
@@ -66,10 +67,11 @@ def _answer_parses(item: Item, scoring: Scoring) -> str | None:
 def _choices(item: Item) -> str | None:
     if not item.choices:
         return None
-    options = [normalised(choice) for choice in item.choices]
-    if len(set(options)) < len(options):
+    # compared as replies are: capitals and marks count where options differ by them
+    if len({as_written(choice) for choice in item.choices}) < len(item.choices):
         return "Two options are the same."
-    if options.count(normalised(item.answer)) != 1:
+    fold = folding(item)
+    if [fold(choice) for choice in item.choices].count(fold(item.answer)) != 1:
         return "The answer must be exactly one of the options."
     return None
 

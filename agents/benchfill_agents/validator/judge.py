@@ -15,8 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from benchfill_prompts import load, quote_untrusted
 
 from ..domains import domain_of
-from ..domains.multiple_choice import MultipleChoice
-from ..pool.scoring import normalise
+from ..domains.multiple_choice import MultipleChoice, folding
 from ..rewriter.task_text import item_text
 from .findings import Finding
 
@@ -190,7 +189,8 @@ def agrees(answer: str, item: Item, scoring: Scoring) -> bool:
 
     It may take seconds: of a program the item's tests are run.
     """
-    if item.answer and normalise(answer) == normalise(item.answer):
+    fold = folding(item)  # "NA" is not the option "Na"
+    if item.answer and fold(answer) == fold(item.answer):
         return True
     domain = domain_of(item, scoring)
     if item.choices and domain.name != MultipleChoice.name:

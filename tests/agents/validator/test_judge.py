@@ -201,6 +201,10 @@ async def test_a_computed_answer_is_not_solved(scripted_server: ScriptedServer) 
         ("paris.", "Paris", (), "exact", True),
         ("Paris, France", "Paris", (), "exact", False),
         ("7 apples", "7", ("7", "7 apples"), "numeric", False),
+        ("NA", "Na", ("Na", "NA"), "multiple_choice", False),
+        ("NA", "Na", ("Na", "NA"), "exact", False),
+        ("Na", "Na", ("Na", "NA"), "exact", True),
+        ("paris", "Paris", ("Paris", "Rome"), "exact", True),
     ],
 )
 def test_agreement(

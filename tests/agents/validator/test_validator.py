@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
+import pytest
 
 from benchfill.items import Item
 from benchfill_agents.rewriter import Child
@@ -91,3 +92,26 @@ async def test_a_judge_that_gives_nothing_blames_nobody(scripted_server: Scripte
     (one,) = await validator.validate([child("Ann has 3.", "3")], [])
     assert not one.valid
     assert not one.blames_child
+
+
+@pytest.mark.parametrize(
+    ("choices", "answer", "why"),
+    [
+        (("Na", "NA", "K"), "Na", None),
+        (("x", "X"), "X", None),
+        (("5", "5!"), "5!", None),
+        (("x²", "x2"), "x²", None),
+        (("Yes", "No"), "yes", None),
+        (("Na", "NA"), "na", "The answer must be exactly one of the options."),
+        (("Na", "K"), "Cl", "The answer must be exactly one of the options."),
+        (("a  b", "a b ", "c"), "c", "Two options are the same."),
+    ],
+)
+async def test_options_that_differ_by_capitals_or_marks_are_two(
+    choices: tuple[str, ...], answer: str, why: str | None
+) -> None:
+    one = child("Which one is sodium?", answer)
+    one = one.model_copy(update={"item": one.item.model_copy(update={"choices": choices})})
+    (found,) = await Validator("multiple_choice").validate([one], [])
+    assert found.valid == (why is None)
+    assert found.reasons == (() if why is None else (why,))
