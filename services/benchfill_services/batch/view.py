@@ -35,6 +35,7 @@ class GapView:
     _last: str | None = None
     _found_at: int | None = None
     """The round in which it was first looked at: an earlier run may have done others."""
+    _found_ended: bool = False
 
     def hear(self, message: dict[str, Any]) -> None:
         """Note a message of its transcript."""
@@ -55,8 +56,13 @@ class GapView:
                 self.hear(message)
             heard = True
         if heard and self._found_at is None:
-            self._found_at = self.round
+            self._found_at, self._found_ended = self.round, self.ended
         return heard
+
+    @property
+    def ended_here(self) -> bool:
+        """Whether it was ended by this run, and not by an earlier one."""
+        return self.ended and not self._found_ended
 
     def seconds_left_at_most(self) -> float | None:
         """Return how long the search takes at its pace, if it goes through all its rounds."""
@@ -85,6 +91,13 @@ class JobView:
     def now(self) -> GapView | None:
         """The gap that is worked on."""
         return self.gaps[-1] if self.gaps else None
+
+    @property
+    def gaps_left(self) -> int:
+        """How many gaps are to be worked on at most."""
+        if self.outcome is not None:
+            return 0
+        return max(self.gaps_at_most - sum(gap.ended for gap in self.gaps), 0)
 
     async def look(self, redis: Redis) -> None:
         """Read from its records how far it is."""
@@ -124,7 +137,9 @@ class BatchView:
         return time.monotonic() - self.began
 
     def seconds_left(self) -> float | None:
-        """Return an estimate from the jobs that ended in this run; None before the first one."""
-        ended = [job for job in self.jobs if job.outcome and not job.outcome.found_done]
-        left = sum(job.outcome is None for job in self.jobs)
-        return self.seconds / len(ended) * left if ended else None
+        """Return an estimate from the gaps that ended in this run; None before the first one."""
+        ended = sum(gap.ended_here for job in self.jobs for gap in job.gaps)
+        left = sum(job.gaps_left for job in self.jobs)
+        if not left:
+            return 0.0
+        return self.seconds / ended * left if ended else None

@@ -6,21 +6,26 @@ import contextlib
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from ..report.text import one_line
+from ..report.text import one_line, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from rich.console import RenderableType
 
     from ..batch.view import BatchView, GapView, JobView
 
 _NAME = 24
 _ROOM = 6  # lines of the terminal that are not rows
+_FEWEST = 8  # characters of a name, however narrow the terminal is
+_BESIDE_NAME = 54  # columns of a row at work without the name, at their usual widths
 _ENDED = {"completed": "done", "budget_exhausted": "budget spent"}
+_HEADS = ("job", "gap", "round", "best P", "rollouts", "cost", "ETA ≤")
 
 
 @contextlib.contextmanager
@@ -35,28 +40,33 @@ def shown(view: BatchView) -> Iterator[Callable[[], None]]:
         console=console,
         refresh_per_second=4,
         transient=True,
-        get_renderable=lambda: table(view, console.height),
+        get_renderable=lambda: table(view, console.height, console.width),
     ) as live:
         yield live.refresh
 
 
-def table(view: BatchView, height: int) -> Table:
-    """Draw the whole view in so many lines; those at work come first, then what ended last."""
-    shown_table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False)
-    for head, right in (
-        ("job", False), ("gap", False), ("round", True), ("best P(in gap)", True),
-        ("rollouts", True), ("cost", True), ("at most left", True), ("", False),
-    ):  # fmt: skip
-        shown_table.add_column(head, justify="right" if right else "left", no_wrap=True)
-    rows = [row for job in _in_order(view) for row in _rows(job)]
+def table(view: BatchView, height: int, width: int) -> RenderableType:
+    """Draw the whole view in so many lines and columns.
+
+    Jobs at work come first; below them what has ended, each as a sentence, and the sum.
+    """
     room = max(height - _ROOM, 4)
-    for row in rows[:room]:
-        shown_table.add_row(*row)
-    if len(rows) > room:
-        shown_table.add_row(Text(f"… {len(rows) - room} more", style="dim"))
-    shown_table.add_row()
-    shown_table.add_row(Text(_footer(view), style="bold"))
-    return shown_table
+    jobs = _in_order(view)
+    shown_jobs, hidden = jobs[:room], len(jobs) - room
+    name_width = max(min(_NAME, width - _BESIDE_NAME), _FEWEST)
+    running = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, pad_edge=False)
+    for head in _HEADS:
+        right = head not in {"job", "gap"}
+        running.add_column(head, justify="right" if right else "left", no_wrap=True)
+    for job in shown_jobs:
+        if job.phase != "ended":
+            running.add_row(*_row(job, name_width))
+    parts: list[RenderableType] = [running] if running.row_count else []
+    parts += [_ended_line(job, name_width, width) for job in shown_jobs if job.phase == "ended"]
+    if hidden > 0:
+        parts.append(Text(f"… {hidden} more", style="dim"))
+    parts += [Text(""), Text(one_line(_footer(view), width), style="bold")]
+    return Group(*parts)
 
 
 def _in_order(view: BatchView) -> list[JobView]:
@@ -64,33 +74,38 @@ def _in_order(view: BatchView) -> list[JobView]:
     return sorted(view.jobs, key=lambda job: place[job.phase])
 
 
-def _rows(job: JobView) -> list[tuple[Text, ...]]:
-    name = Text(one_line(job.name, _NAME))
-    cost = Text(f"${job.usd:.2f}")
-    blank = Text("")
-    if job.now is None or job.phase == "ended":
-        return [(name, blank, blank, blank, Text(f"{job.bought:,}"), cost, blank, _state(job))]
-    gap = job.now
-    return [
-        (
-            name,
-            Text(gap.gap),
-            Text(f"{gap.round}/{gap.rounds_at_most}"),
-            Text("–" if gap.best is None else f"{gap.best:.2f}"),
-            Text(f"{job.bought:,}"),
-            cost,
-            Text(clock(gap.seconds_left_at_most())),
-            _state(job),
-        )
-    ]
+def _row(job: JobView, name_width: int) -> tuple[Text, ...]:
+    gap = job.now if job.phase == "working" else None
+    name, blank = Text(one_line(job.name, name_width)), Text("")
+    spent = (Text(f"{job.bought:,}"), Text(f"${job.usd:.2f}"))
+    if gap is None:
+        return (name, Text(job.phase, style="dim"), blank, blank, *spent, blank)
+    return (
+        name,
+        Text(gap.gap, style="cyan"),
+        Text(f"{gap.round}/{gap.rounds_at_most}"),
+        Text("–" if gap.best is None else f"{gap.best:.2f}"),
+        *spent,
+        Text(clock(gap.seconds_left_at_most())),
+    )
+
+
+def _ended_line(job: JobView, name_width: int, width: int) -> Text:
+    state, outcome = _state(job), job.outcome
+    said = state.plain
+    if outcome is not None and outcome.end != "failed":
+        said += f", {outcome.rollouts:,} rollouts, ${outcome.usd:.2f}"
+    line = Text(one_line(job.name, name_width).ljust(name_width + 2))
+    room = max(width - name_width - 2, _FEWEST)
+    return line.append(Text(one_line(said, room), style=state.style))
 
 
 def _state(job: JobView) -> Text:
     outcome = job.outcome
     if outcome is None:
-        return Text(job.phase, style="cyan" if job.phase == "working" else "dim")
+        return Text(job.phase)
     if outcome.end == "failed":
-        return Text(one_line(outcome.error or "failed", 60), style="red")
+        return Text(visible(outcome.error or "failed"), style="red")
     filled = sum(one.outcome == "filled" for one in outcome.gaps)
     said = f"{_ENDED.get(outcome.end, outcome.end)}: {filled} of {len(outcome.gaps)} filled"
     return Text(said, style="green" if outcome.filled else "yellow")
@@ -100,10 +115,9 @@ def _footer(view: BatchView) -> str:
     ended = sum(job.outcome is not None for job in view.jobs)
     rollouts = sum(job.bought for job in view.jobs)
     usd = sum(job.usd for job in view.jobs)
-    left = clock(view.seconds_left())
     return (
         f"{ended} of {len(view.jobs)} jobs, {rollouts:,} rollouts, ${usd:.2f}, "
-        f"{clock(view.seconds)} so far, about {left} left"
+        f"{clock(view.seconds)} so far, ETA {clock(view.seconds_left())}"
     )
 
 
@@ -140,7 +154,9 @@ class _Lines:
 def _told(job: JobView, gap: GapView) -> str:
     best = f"best P(in gap) {gap.best or 0:.2f}"
     chosen = f", {one_line(gap.chosen, 60)} fills it" if gap.chosen else ""
+    left = gap.seconds_left_at_most()
+    eta = "" if left is None else f", ETA at most {clock(left)}"
     return (
         f"{job.name} {gap.gap}: round {gap.round} of {gap.rounds_at_most}, {best}, "
-        f"{gap.rollouts:,} rollouts, ${job.usd:.2f}{chosen}"
+        f"{gap.rollouts:,} rollouts, ${job.usd:.2f}{eta}{chosen}"
     )
