@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .target import FillTarget
     from .turns import RecordedAgent, RecordedSpeaker
 
-WIND_DOWN = 1.0  # seconds
+WIND_DOWN = 4.0  # seconds at most: an agent may be waiting for a reply that is on its way
 _TYPES = (Assignment, ChangeRequest, Retrieval, Rewriting, Validation, CalibrationRound)
 
 

@@ -76,8 +76,8 @@ Script = Callable[[Request], "Reply | str"] | Sequence["Reply | str"]
 
 
 def read_log(path: str | Path) -> list[Record]:
-    """Read the records that a server appended to its log."""
-    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    """Read the records that a server appended to its log, as far as they are written whole."""
+    lines = Path(path).read_text(encoding="utf-8").split("\n")[:-1]
     rows = [json.loads(line) for line in lines]
     return [Record(**{**row, "header_names": tuple(row["header_names"])}) for row in rows]
 

@@ -15,6 +15,7 @@ from benchfill_agents.spending import Allowance
 from benchfill_agents.steps import InMemorySteps
 from benchfill_agents.textbook.accepting import Attribution
 from benchfill_agents.textbook.calls import Calls
+from benchfill_agents.textbook.chapters import knowledge_of, proposed_taxonomy
 from benchfill_agents.textbook.duplicates import Duplicates
 from benchfill_agents.textbook.generation import Generation, GenerationOptions, GenerationParts
 from benchfill_agents.textbook.seat import Meter, Seat, Seats
@@ -92,6 +93,16 @@ class Durable:
                 aim=aim,
             )
             yield Generation(parts, GenerationOptions(tries=tries))
+
+    async def proposal(self, chapters: tuple[Chapter, ...]) -> Taxonomy:
+        """Have a taxonomy proposed, as `--propose-taxonomy` does."""
+        async with Ledger(self.folder / "spool.jsonl", InMemoryLedgerStore()) as ledger:
+            calls, designer = Calls(ledger, Allowance()), seats(self.url).designer
+            known = [await knowledge_of(one, self.steps, calls, designer) for one in chapters]
+            proposed, _ = await proposed_taxonomy(
+                chapters, [one for one, _ in known], self.steps, calls, designer
+            )
+            return proposed
 
     async def run(self, **changes: Any) -> GenerationReport:
         """Run a generation to its end."""

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from .seat import Seat
 
 TRIES = 3
+LANDING = 2.0
+"""Seconds that a reply which is on its way gets to arrive when the run is interrupted."""
 _LONGEST_SENT_BACK = 24_000
 _MOST_PROBLEMS = 12
 
@@ -180,6 +182,24 @@ class Calls:
         if self._on_call is not None:
             self._on_call(seat, place)
         await self._ledger.begin(key)
+        buying = asyncio.ensure_future(self._bought(seat, place, messages, schema, key))
+        try:
+            return await asyncio.shield(buying)
+        except asyncio.CancelledError:
+            # what is out is paid for: if it arrives by now, nobody need buy it again
+            await asyncio.wait({buying}, timeout=LANDING)
+            buying.cancel()
+            await asyncio.gather(buying, return_exceptions=True)
+            raise
+
+    async def _bought(
+        self,
+        seat: Seat,
+        place: str,
+        messages: Sequence[LLMMessage],
+        schema: type[BaseModel],
+        key: RolloutKey,
+    ) -> Rollout:
         started = time.monotonic()
         try:
             result = await seat.client.create(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from benchfill_agents.textbook.candidate import Candidate
-    from benchfill_agents.textbook.generation_report import GenerationReport
     from support.openai_api import Request
     from support.scripted_server import ScriptedServer
 
@@ -97,45 +95,6 @@ async def test_the_transcript_tells_all_and_names_no_model(
     assert kinds[:4] == ["item_assignment", "graph_draft", "question_draft", "question_draft"]
     assert kinds[-2:] == ["final_verdict", "blind_answer"]
     assert "recorded" not in json.dumps(durable.transcript.messages)
-
-
-def interrupting(stage: str, played: world.World, task: asyncio.Task[GenerationReport]) -> object:
-    """A script that ends the client at the first request of a stage, before it is answered."""
-    loop, done = asyncio.get_running_loop(), []
-
-    def answer(request: Request) -> Reply:
-        if world.stage_of(request) == stage and not done:
-            done.append(True)
-            loop.call_soon_threadsafe(task.cancel)
-            return Reply(text="{}", delay=0.4)
-        return played(request)
-
-    return answer
-
-
-async def test_a_crash_in_each_stage_buys_nothing_twice(
-    durable: Durable, scripted_server: ScriptedServer
-) -> None:
-    """One run is cut off in every stage, one after another, and resumed from disk and record."""
-    played = world.script()
-    plan = world.blueprint(1)
-    for stage in world.STAGES:
-        if stage == "taxonomy":  # not asked for when one is given
-            continue
-        task = asyncio.ensure_future(durable.run(plan=plan))
-        scripted_server.script(interrupting(stage, played, task))  # type: ignore[arg-type]
-        report = await task
-        assert report.status == "interrupted", stage
-    scripted_server.script(played)
-    report = await durable.run(plan=plan)
-    assert report.status == "complete"
-    assert set(scripted_server.counts().values()) == {1}
-    answered = sum(scripted_server.counts().values())
-    assert sum(one.calls for one in report.spent) == answered
-    # nothing more is asked by a run that finds all on record
-    again = await durable.run(plan=plan)
-    assert sum(scripted_server.counts().values()) == answered
-    assert again.model_dump(exclude={"seconds"}) == report.model_dump(exclude={"seconds"})
 
 
 async def test_a_failed_call_costs_one_candidate(
