@@ -17,7 +17,6 @@ from .rewriter.revise import LLMReviser, NotRevisedError
 from .team import GapTeam
 from .team_agents import CalibratorAgent, ValidatorAgent
 from .turns import RecordedAgent
-from .validator import Validator
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -33,9 +32,11 @@ if TYPE_CHECKING:
     from .spending import Allowance
     from .steps import StepRecord
     from .target import FillTarget
+    from .validator import Validator
 
 REPAIRS = 1
 _REFERENCES_PER_SIDE = 8
+_NOTHING = "Nothing was measured."
 _TURNED_DOWN = "the revision does not pass the checks."
 
 
@@ -47,6 +48,8 @@ class RevisionParts:
     bench: Bench
     plan: CalibrationPlan
     scoring: Scoring
+    validator: Validator
+    """With the checks that the fill's children passed."""
     runner: RolloutRunner
     memory: Memory
     steps: StepRecord
@@ -107,9 +110,9 @@ class RevisionTeam:
         """Return what came of it. Raises NotRevisedError when the checks turned it down."""
         measured = self._round.calibrations if self._round is not None else ()
         if not measured:
-            rejected = self._validation.rejected if self._validation is not None else ()
-            reasons = rejected[-1].reasons if rejected else ("Nothing was measured.",)
-            raise NotRevisedError(f"{_TURNED_DOWN} {' '.join(reasons)}")
+            verdicts = self._validation.verdicts if self._validation is not None else ()
+            reasons = [reason for one in verdicts for reason in one.reasons]
+            raise NotRevisedError(f"{_TURNED_DOWN} {' '.join(reasons or [_NOTHING])}")
         return self._written[measured[0].item], measured[0]
 
     def _note(self, content: Rewriting | Validation | CalibrationRound) -> None:
@@ -145,7 +148,7 @@ class RevisionTeam:
                 ValidatorAgent(
                     parts.target,
                     parts.steps,
-                    Validator(parts.scoring),
+                    parts.validator,
                     parts.memory,
                     repairs=REPAIRS,
                     replaced=parts.replaced,

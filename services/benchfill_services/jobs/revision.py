@@ -9,12 +9,16 @@ import numpy as np
 
 from benchfill_agents.anchors import AnchorReport, adjusted
 from benchfill_agents.calibrator import Bench, CalibrationPlan
+from benchfill_agents.checking import Checking
 from benchfill_agents.pool.prompting import solve_prompts
 from benchfill_agents.revision import RevisionParts, RevisionTeam
 from benchfill_agents.rewriter import RevisionTask
+from benchfill_agents.validator.judge import PROMPTS as JUDGE_PROMPTS
 from benchfill_prompts import load
 
 from ..fill_job import fit_files
+from ..fill_judge import NOBODY, embedder_of, judging_model, make_judge
+from ..fill_models import writing_client
 from ..review.case import Revision, ThreadMessage
 from ..review.desk import ReviewDesk, now
 from ..review.words import kind_of, words_of
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
     from benchfill_agents.revision import Spoken
+    from benchfill_agents.validator import Validator
 
     from ..review.state import CaseState
     from ..settings import Settings
@@ -58,7 +63,25 @@ async def revise(
     parts = await parts_of(job, spec, redis, settings, holding)
     bench = await _bench(parts, spec, redis, settings)
     async with means_of(job, spec, parts, redis, settings, holding) as means:
-        team = RevisionTeam(_team_parts(job, spec, redis, holding, parts, bench, means))
+        steps = RedisSteps(redis, job.id, holding.lease.token)
+        validator = _validator(parts, steps, settings, holding, means)
+        team = RevisionTeam(
+            RevisionParts(
+                target=parts.state.case.target,
+                bench=bench,
+                plan=CalibrationPlan(parts.fill.calibration, parts.fill.min_p_in_gap),
+                scoring=parts.pool.scoring,
+                validator=validator,
+                runner=means.runner,
+                memory=RedisMemory(redis, spec.fill),
+                steps=steps,
+                model_client=means.client,
+                allowance=means.allowance,
+                permit=holding.permit,
+                seed=int(job.id[:6], 16),
+                replaced=frozenset(one.revision.item.id for one in parts.state.revisions),
+            )
+        )
         async for spoken in team.run(_task(spec, parts)):
             await _say(job, spec, parts, spoken)
     child, calibration = team.result()
@@ -73,7 +96,7 @@ async def revise(
         at=now(),
         prompts={
             **team.prompts,
-            **{name: load(name).sha256 for name in solve_prompts(parts.pool)},
+            **{name: load(name).sha256 for name in _asked_with(parts)},
         },
     )
     number = await desk.revised(
@@ -110,6 +133,12 @@ async def _bench(parts: CaseParts, spec: CaseSpec, redis: Redis, settings: Setti
     return adjusted(bench, AnchorReport.model_validate(recorded), rng)
 
 
+def _asked_with(parts: CaseParts) -> tuple[str, ...]:
+    """Return the names of the templates by which the pool and the judge are asked."""
+    judged = JUDGE_PROMPTS if _judge_of(parts) is not None else ()
+    return (*solve_prompts(parts.pool), *judged)
+
+
 def _task(spec: CaseSpec, parts: CaseParts) -> RevisionTask:
     case, calibration = parts.state.case, parts.revision.calibration
     return RevisionTask(
@@ -122,30 +151,31 @@ def _task(spec: CaseSpec, parts: CaseParts) -> RevisionTask:
     )
 
 
-def _team_parts(  # noqa: PLR0913, PLR0917 - gathered from many places, in one
-    job: Job,
-    spec: CaseSpec,
-    redis: Redis,
-    holding: Holding,
-    parts: CaseParts,
-    bench: Bench,
-    means: Means,
-) -> RevisionParts:
-    fill = parts.fill
-    return RevisionParts(
-        target=parts.state.case.target,
-        bench=bench,
-        plan=CalibrationPlan(fill.calibration, fill.min_p_in_gap),
-        scoring=parts.pool.scoring,
-        runner=means.runner,
-        memory=RedisMemory(redis, spec.fill),
-        steps=RedisSteps(redis, job.id, holding.lease.token),
-        model_client=means.client,
-        allowance=means.allowance,
-        permit=holding.permit,
-        seed=int(job.id[:6], 16),
-        replaced=frozenset(one.revision.item.id for one in parts.state.revisions),
-    )
+def _validator(
+    parts: CaseParts, steps: RedisSteps, settings: Settings, holding: Holding, means: Means
+) -> Validator:
+    """Return who checks the revision as the fill had its children checked."""
+    judge = None
+    if (name := _judge_of(parts)) is not None:
+        judging = judging_model(name, parts.pool)
+        judge = make_judge(
+            judging,
+            writing_client(judging, means.runner, means.usage),
+            pool=parts.pool,
+            steps=steps,
+            allowance=means.allowance,
+            permit=holding.permit,
+        )
+    return Checking(
+        parts.pool.scoring,
+        judge=judge,
+        embedder=embedder_of(settings.data_dir),
+        templates_only=parts.fill.rewriter == "template",
+    ).validator
+
+
+def _judge_of(parts: CaseParts) -> str | None:
+    return None if parts.fill.judge == NOBODY else parts.fill.judge
 
 
 async def _say(job: Job, spec: CaseSpec, parts: CaseParts, spoken: Spoken) -> None:
