@@ -17,8 +17,11 @@ from limits import RateLimitItemPerSecond
 from limits.aio.storage import MemoryStorage
 from limits.aio.strategies import MovingWindowRateLimiter
 
+from .together import identity, levelled
+
 if TYPE_CHECKING:
     from .config import Pool, PoolModel
+    from .together import Identity
 
 ROLLOUT, WRITING = "rollout", "writing"
 """What a call is for: an answer to an item, or an item and a judgement."""
@@ -42,20 +45,25 @@ class _Line:
 
 
 class Pace:
-    """Lets calls through as the rates of a pool allow, and none during a pause.
+    """Lets calls through as the rates of pools allow, and none during a pause.
 
-    Without a pool each model has its own rates, and none are shared. `window` is the number of
-    seconds over which tokens are counted.
+    The calls of all pools are counted together, by `levelled` rates. Without a pool each model has
+    its own rates, and none are shared. `window` is the number of seconds over which tokens are
+    counted.
     """
 
-    def __init__(self, pool: Pool | None = None, *, window: int = _MINUTE) -> None:
+    def __init__(self, *pools: Pool, window: int = _MINUTE) -> None:
         self._window = window
         self._limiter = MovingWindowRateLimiter(MemoryStorage())
-        self._own: dict[str, _Line] = {}
-        rates = {} if pool is None else pool.rates
-        self._shared = {key: _Line(f"key {key}", rate.rpm, rate.tpm) for key, rate in rates.items()}
+        self._own: dict[Identity, _Line] = {}
+        self._shared: dict[str, _Line] = {}
+        for pool in levelled(pools):
+            for key, rate in pool.rates.items():
+                self._shared.setdefault(key, _Line(f"key {key}", rate.rpm, rate.tpm))
+            for model in pool.who_may_judge:
+                self._line_of(model)
         # tokens and number of replies, by model and use
-        self._replies: dict[tuple[str, str], tuple[int, int]] = {}
+        self._replies: dict[tuple[Identity, str], tuple[int, int]] = {}
 
     async def wait(
         self, model: PoolModel, prompt_chars: int, stopping: asyncio.Event, *, use: str = ROLLOUT
@@ -81,8 +89,8 @@ class Pace:
         """Say how many tokens a call took; None where the provider did not tell."""
         if used is None:
             return
-        total, replies = self._replies.get((model.name, use), (0, 0))
-        self._replies[model.name, use] = total + used, replies + 1
+        total, replies = self._replies.get((identity(model), use), (0, 0))
+        self._replies[identity(model), use] = total + used, replies + 1
         for line in self._lines_of(model):
             line.debt += used - reserved
 
@@ -95,13 +103,17 @@ class Pace:
     def _lines_of(self, model: PoolModel) -> list[_Line]:
         keys = (model.api_key_env, model.api_base)
         shared = [self._shared[key] for key in keys if key is not None and key in self._shared]
-        if model.name not in self._own:
-            self._own[model.name] = _Line(f"model {model.name}", model.rpm, model.tpm)
-        return [*shared, self._own[model.name]]
+        return [*shared, self._line_of(model)]
+
+    def _line_of(self, model: PoolModel) -> _Line:
+        name = identity(model)
+        if name not in self._own:
+            self._own[name] = _Line(f"model {name}", model.rpm, model.tpm)
+        return self._own[name]
 
     def _expected(self, model: PoolModel, prompt_chars: int, use: str) -> int:
         """Tokens of a call: those of the replies so far, else of prompt and limit."""
-        total, replies = self._replies.get((model.name, use), (0, 0))
+        total, replies = self._replies.get((identity(model), use), (0, 0))
         if replies:
             return math.ceil(total / replies)
         reply = model.parameters.token_limit or _GUESSED_REPLY

@@ -23,6 +23,7 @@ from .pace import Pace
 from .prompting import SolvePrompt, build_prompt
 from .rejections import Rejections
 from .rollout import Rollout, RolloutKey
+from .together import LOCAL_SLOTS, CallLimits
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
     from .ledger import Ledger
 
-LOCAL_SLOTS = 12
 _FAILURES_IN_A_ROW = 8
 
 
@@ -66,7 +66,7 @@ class RolloutRunner:
     the address of the local server, if the pool needs it (of several: by model); `open_runner`
     starts them. `backoff` is the longest first wait before another try, in seconds; it doubles from
     try to try. `permit` is awaited before each call, and raises a BenchFillError when none may go
-    out any more. `pace` is for those who share one with other runners.
+    out any more. `limits` and `pace` are for those who share them with other runners.
     """
 
     def __init__(  # noqa: PLR0913 - keyword-only but for two
@@ -79,6 +79,7 @@ class RolloutRunner:
         local_api_base: str | Mapping[str, str] | None = None,
         backoff: float = 1.0,
         permit: Callable[[], Awaitable[None]] | None = None,
+        limits: CallLimits | None = None,
         pace: Pace | None = None,
     ) -> None:
         self._local = addresses(local_api_base)
@@ -94,7 +95,7 @@ class RolloutRunner:
         self._models = {model.name: model for model in pool.models}
         self._marker = Marker(pool.scoring)
         self._prompts: dict[tuple[str, str, str | None], SolvePrompt] = {}
-        self._limits = _Limits(pool)
+        self._limits = limits or CallLimits(pool)
         self.budget = Budget(budget)
         self._permit = permit
         self.retries: Counter[str] = Counter()
@@ -231,22 +232,6 @@ class RolloutRunner:
         return rollout.model_copy(update=changes)
 
 
-class _Limits:
-    """How many calls may be out at a time, by model and by address."""
-
-    def __init__(self, pool: Pool) -> None:
-        limits = {LOCAL: LOCAL_SLOTS, **pool.limits}
-        self._by_base = {base: asyncio.Semaphore(limit) for base, limit in limits.items()}
-        self._by_model = {m.name: asyncio.Semaphore(m.max_concurrency) for m in pool.who_may_judge}
-
-    @contextlib.asynccontextmanager
-    async def place(self, model: PoolModel) -> AsyncIterator[None]:
-        """Wait for a place, and hold it."""
-        shared = self._by_base.get(model.api_base or "")
-        async with self._by_model[model.name], shared or contextlib.nullcontext():
-            yield
-
-
 class _Purchase:
     """One run's purchases: workers for each model, which stop at the first fatal error."""
 
@@ -254,7 +239,7 @@ class _Purchase:
         self,
         asker: Asker,
         external: ExternalAsker,
-        limits: _Limits,
+        limits: CallLimits,
         *,
         from_ledger: int,
         on_progress: Callable[[Progress], None] | None,

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import hashlib
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,7 @@ from ..store.connection import connect
 from ..store.jobs import JobStateError, RedisJobs
 from ..store.usage import read_usage
 from .batch import LOOK_EVERY, kept_up, summed
-from .dividing import apart_at_most, divided
+from .dividing import divisions
 from .grants import Grants
 from .job_files import PAGE, JobReports, kept_report, known_job
 from .local_workers import local_workers
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
     from ..settings import Settings
+    from .dividing import Division
     from .job_files import KnownJob
     from .jobs_file import Jobs, NamedRequest
     from .outcome import BatchReport
@@ -76,6 +77,7 @@ class _Batch:
     jobs: list[_Out]
     at_once: int
     grants: Grants
+    divisions: dict[str, Division] = field(default_factory=dict)
 
 
 async def run_queued(  # noqa: PLR0913 - as `run_batch`, and how many workers to start
@@ -134,6 +136,8 @@ async def _watch(batch: _Batch, processes: Sequence[asyncio.subprocess.Process])
     try:
         for out in batch.jobs:
             await _guarded(batch, out, _prepare(batch, out))
+        pools = {out.named.name: out.pool for out in batch.jobs if out.pool and not out.outcome}
+        batch.divisions = divisions(pools, batch.at_once)
         heard = time.monotonic()
         while any(out.outcome is None for out in batch.jobs):
             for out in _next(batch):
@@ -193,11 +197,12 @@ def _next(batch: _Batch) -> list[_Out]:
     out_now = [one for one in batch.jobs if one.is_out]
     chosen: list[_Out] = []
     for one in batch.jobs:
-        if one.outcome or one.is_out or one.reporting or one.pool is None:
-            continue
-        beside = [other for other in (*out_now, *chosen) if _share(one, other)]
-        room = apart_at_most(one.pool, batch.at_once) - len(beside)
         name = one.named.name
+        if one.outcome or one.is_out or one.reporting or name not in batch.divisions:
+            continue
+        division = batch.divisions[name]
+        beside = [other for other in (*out_now, *chosen) if other.named.name in division.sharers]
+        room = division.parts - len(beside)
         if one.ran_out and not batch.grants.may_have_more(name, _waiting(batch)):
             continue
         if room > 0 and len(out_now) + len(chosen) < batch.at_once:
@@ -205,33 +210,19 @@ def _next(batch: _Batch) -> list[_Out]:
     return chosen
 
 
-def _share(one: _Out, other: _Out) -> bool:
-    """Whether two jobs ask a model or an address in common."""
-    if one.pool is None or other.pool is None:
-        return False
-    names = [
-        {(model.name, model.litellm_id) for model in job.pool.models}
-        for job in (one, other)
-        if job.pool
-    ]
-    bases = [{*job.pool.limits} for job in (one, other) if job.pool]
-    local = one.pool.needs_local_server and other.pool.needs_local_server
-    return bool(names[0] & names[1] or bases[0] & bases[1] or local)
-
-
 async def _send(batch: _Batch, out: _Out) -> None:
     """Put a job into the queue, unless it is there."""
-    job, pool = out.job, out.pool
-    if job is None or pool is None:
-        raise TypeError(out.named.name)
+    job, name = out.job, out.named.name
+    if job is None:
+        raise TypeError(name)
     jobs = RedisJobs(batch.redis)
     found = await jobs.get(job.id)
     out.is_out, out.ran_out, out.view.phase = True, None, "working"
     if found is not None and found.status not in RESTING:
         # an earlier run sent it, and nobody took it back
-        batch.grants.hold(out.named.name, getattr(found.spec, "budget", FillBudget()))
+        batch.grants.hold(name, getattr(found.spec, "budget", FillBudget()))
         return
-    budget = batch.grants.grant(out.named.name, _waiting(batch))
+    budget = batch.grants.grant(name, _waiting(batch))
     spec = spec_of(
         job.request,
         benchmark=await _stored(batch.redis, job),
@@ -251,8 +242,7 @@ async def _send(batch: _Batch, out: _Out) -> None:
             created_by=_BY,
         )
         await jobs.create(record)
-    text = divided(pool, apart_at_most(pool, batch.at_once))
-    await batch.redis.hset(keys.job(job.id), "pool_text", text)
+    await batch.redis.hset(keys.job(job.id), "pool_text", batch.divisions[name].text)
     await jobs.resume(job.id, spec.model_dump_json())
     await enqueue(batch.redis, job.id, spec.lane)
 
