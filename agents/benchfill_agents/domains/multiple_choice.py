@@ -7,6 +7,8 @@ import re
 import string
 from typing import TYPE_CHECKING, ClassVar
 
+from benchfill.option_references import places_kept
+
 from ..pool.scoring import Extracted, normalise
 from .interface import Domain
 
@@ -29,7 +31,11 @@ _LEADING = re.compile(
     r"[\s(\[*]*(?P<letter>[A-Za-z])(?P<end>[)\]*]+|\s*(?:[.:,;\n]|[-–—]\s|$)"
     r"|\s+(?:because|since|as|which)\b)"
 )
-_ANOTHER = re.compile(r"\s*(?:or|and|/|,)\s*[(\[*]*[A-Z]\b")
+# after a letter: "B or C", "(B) and (C)", and "B, C", but not "B, A is wrong"
+_ANOTHER = re.compile(
+    r"[)\]*]*\s*(?:(?:or|and|/|&)\s*[(\[*]*[A-Z]\b"
+    r"|,\s*[(\[*]*[A-Z](?=[)\]*]*\s*(?:[.,;\n]|$|(?:and|or)\b)))"
+)
 _BARE_CAPITAL = re.compile(r"[\s(\[*]*(?P<letter>[B-HJ-Z])(?![\w'])")
 # in the middle of words only "(B)", "**B**" and "option B" are surely no word
 _WITHIN = re.compile(r"[(\[*](?P<one>[A-Z])[)\]*]|\b(?:[Oo]ption|[Cc]hoice)[\s:]+(?P<two>[A-Z])\b")
@@ -92,12 +98,24 @@ def right_option(item: Item) -> int | None:
 
 
 def choice_order(item: Item, sample: int) -> tuple[int, ...]:
-    """Return in which order a sample shows the options: the same for all models, for ever."""
+    """Return in which order a sample shows the options: the same for all models, for ever.
+
+    Options that speak of others keep their place, and the others stay on their side of them; with
+    options that name others by letter, or `shuffle_choices: false` in the item's metadata, the
+    order is the item's own.
+    """
+    count, content = len(item.choices), item.content_hash
+    if item.metadata.get("shuffle_choices") is False:
+        return tuple(range(count))
 
     def drawn(place: int) -> bytes:
-        return hashlib.sha256(f"{item.content_hash}:{sample}:{place}".encode()).digest()
+        return hashlib.sha256(f"{content}:{sample}:{place}".encode()).digest()
 
-    return tuple(sorted(range(len(item.choices)), key=drawn))
+    order: list[int] = []
+    for kept in (*sorted(places_kept(item.choices, item.question)), count):
+        order += sorted(range(len(order), kept), key=drawn)
+        order += [kept] if kept < count else []
+    return tuple(order)
 
 
 def reordered(item: Item, order: tuple[int, ...]) -> Item:
@@ -126,7 +144,7 @@ def _option(said: str, item: Item) -> int | None:
     if fold(said) in options:
         return options.index(fold(said))
     leading = _LEADING.match(said) or _BARE_CAPITAL.match(said)
-    if leading is not None and _ANOTHER.match(said, leading.end()) is None:
+    if leading is not None and _ANOTHER.match(said, leading.end("letter")) is None:
         place = _place(leading["letter"], item)
         if place is not None:
             return place

@@ -48,6 +48,8 @@ CITY = Item(
         ("E", None), ("", None), ("Melbourne", None), ("Either Sydney or Canberra", None),
         ("(A) or (B)", None), ("I", None), ("A kangaroo", None), ("It is big", None),
         ("Option A is wrong, option B is right", None),
+        ("A, B", None), ("A, B and C", None), ("(A), (B)", None), ("B & C", None),
+        ("B, A is wrong", 1), ("B, because", 1),
     ],
 )  # fmt: skip
 def test_options_by_letter_or_text(reply: str, option: int | None) -> None:
