@@ -146,6 +146,8 @@ async def _watch(batch: _Batch, processes: Sequence[asyncio.subprocess.Process])
             for out in batch.jobs:
                 if out.is_out:
                     await _guarded(batch, out, _take_in(batch, out))
+                if out.reporting is not None and out.reporting.done():
+                    out.reporting.result()  # what it could not say of its job ends the batch
             living = any(one.returncode is None for one in processes)
             if living or await _alive(batch.redis):
                 heard = time.monotonic()
@@ -275,7 +277,9 @@ async def _take_in(batch: _Batch, out: _Out) -> None:
         return
     jobs = RedisJobs(batch.redis)
     job = await jobs.get(out.job.id)
-    if job is None or job.status not in RESTING:
+    if job is None:
+        raise InputError("its record is not in Redis any more; run the batch again to begin anew.")
+    if job.status not in RESTING:
         return
     kept = await jobs.result(job.id)
     report = FillReport.model_validate(kept) if kept is not None else None

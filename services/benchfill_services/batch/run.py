@@ -16,7 +16,13 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from benchfill.errors import BenchFillError, FitError, InputError, ProviderError
+from benchfill.errors import (
+    BenchFillError,
+    FitError,
+    InputError,
+    InterruptedRunError,
+    ProviderError,
+)
 
 from ..fill_job import Desk, Watchers, carry_out, check_names, read_inputs
 from ..fill_models import prompt_hashes
@@ -26,6 +32,7 @@ from ..observability.redaction import Redactor
 from ..review.opening import CaseSource
 from ..settings import environment_secrets
 from ..store import keys
+from ..store.jobs import LeaseLostError
 from ..store.ledger import RedisLedgerStore
 from ..store.spools import job_ledger
 from ..store.usage import RedisUsage, read_usage
@@ -53,6 +60,7 @@ if TYPE_CHECKING:
 
 _FITS_AT_ONCE = 2  # processes of one thread each
 _PATIENCE = LEASE_MS / 1000 + 4  # seconds until the lease of a killed run has ended
+_WITHOUT_REDIS = 30.0  # seconds; a server that restarts is back by then
 
 
 @dataclass(eq=False)
@@ -87,13 +95,19 @@ async def run_jobs(jobs: Jobs, parts: BatchParts, view: BatchView) -> tuple[JobO
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks)
-    return tuple(_outcome(named, task) for named, task in zip(jobs.jobs, tasks, strict=True))
+    # asked of all of them: Python complains of an error that nobody looked at
+    ended = [_outcome(named, task) for named, task in zip(jobs.jobs, tasks, strict=True)]
+    outcomes = [one for one in ended if isinstance(one, JobOutcome)]
+    for one in ended:
+        if isinstance(one, BaseException):
+            raise one
+    return tuple(outcomes)
 
 
-def _outcome(named: NamedRequest, task: asyncio.Task[JobOutcome]) -> JobOutcome:
+def _outcome(named: NamedRequest, task: asyncio.Task[JobOutcome]) -> JobOutcome | BaseException:
     if task.cancelled():  # before it had begun
         return JobOutcome(job=named.name, id=None, end="interrupted")
-    return task.result()
+    return task.exception() or task.result()
 
 
 async def _known(named: NamedRequest, settings: Settings) -> KnownJob | InputError:
@@ -142,6 +156,8 @@ async def _guarded(
             outcome = await _turn(job, parts, view)
     except asyncio.CancelledError:
         outcome = JobOutcome(job=named.name, id=view.id, end="interrupted")
+    except InterruptedRunError as error:
+        outcome = JobOutcome(job=named.name, id=view.id, end="interrupted", error=error.message)
     except Exception as error:
         outcome = await failed(where, named.name, view.id, error)
     view.outcome, view.phase = outcome, "ended"
@@ -190,7 +206,10 @@ async def _held(redis: Redis, job: KnownJob) -> AsyncIterator[Holding]:
         Another process works on it.
     """
     until = asyncio.get_running_loop().time() + _PATIENCE
-    while (holding := await Holding.take(redis, job.id, threading.Event())) is None:
+    hand_back = threading.Event()  # never: nobody else would take the job up
+    while (
+        holding := await Holding.take(redis, job.id, hand_back, patience=_WITHOUT_REDIS)
+    ) is None:
         if asyncio.get_running_loop().time() > until:
             raise InputError(
                 "another benchfill process works on this job; run the batch again when it is done."
@@ -236,8 +255,10 @@ async def _hold(
         )
         watchers = Watchers(on_message=lambda target, *_: turn.begins(target.id))
         report = (await carry_out(request, inputs, source, desk, watchers)).report
-    if holding.lost:
+    if isinstance(holding.error, LeaseLostError):
         raise InputError("another benchfill process took this job over; it goes on there.")
+    if holding.error is not None:
+        raise holding.error
     end = end_of(report)
     if end != "interrupted":
         rests: JobStatus = "completed" if end == "completed" else "budget_exhausted"

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from typing import TYPE_CHECKING
 
-from redis.exceptions import RedisError
-
-from benchfill.errors import BenchFillError
+from benchfill.errors import BenchFillError, InterruptedRunError
 
 from ..store.jobs import JobLease, LeaseLostError
 
@@ -32,21 +31,28 @@ class Holding:
 
     A call may only go out while nobody else can have the job: until a second before the lease ends
     by this machine's clock. When Redis is away calls wait; they go on if the lease is still ours.
+    After `patience` seconds without Redis the work is ended.
     """
 
-    def __init__(self, lease: JobLease, hand_back: threading.Event) -> None:
+    def __init__(
+        self, lease: JobLease, hand_back: threading.Event, *, patience: float = math.inf
+    ) -> None:
         self.lease = lease
         self.cancelled = False
+        self.error: BenchFillError | None = None
+        """Why the job is not ours any more."""
         self._hand_back = hand_back
+        self._patience = patience
         self._until = time.monotonic() + LEASE_MS / 1000 - _MARGIN
-        self._lost: LeaseLostError | None = None
         self._renewed = asyncio.Event()
 
     @classmethod
-    async def take(cls, redis: Redis, job: str, hand_back: threading.Event) -> Holding | None:
+    async def take(
+        cls, redis: Redis, job: str, hand_back: threading.Event, *, patience: float = math.inf
+    ) -> Holding | None:
         """Take the lease; None while somebody else has it."""
         lease = await JobLease.acquire(redis, job, LEASE_MS)
-        return None if lease is None else cls(lease, hand_back)
+        return None if lease is None else cls(lease, hand_back, patience=patience)
 
     async def permit(self) -> None:
         """Wait until a call may go out.
@@ -57,10 +63,12 @@ class Holding:
             Another worker has the job.
         HandedBackError
             This worker is to end.
+        InterruptedRunError
+            Redis has been away for too long.
         """
         while True:
-            if self._lost is not None:
-                raise self._lost
+            if self.error is not None:
+                raise self.error
             if self._hand_back.is_set():
                 raise HandedBackError("the worker ends; the job goes on elsewhere.")
             if time.monotonic() < self._until:
@@ -70,18 +78,23 @@ class Holding:
 
     async def keep(self, work: asyncio.Task[object]) -> None:
         """Renew the lease until the work ends; end it when it is cancelled or the lease is lost."""
+        heard = time.monotonic()
         while not work.done():
             began = time.monotonic()
             try:
                 said = await self.lease.renew()
             except LeaseLostError as error:
-                self._lost = error
-                self._renewed.set()
-                work.cancel()
+                self._give_up(error, work)
                 return
-            except RedisError:
-                await asyncio.sleep(_EVERY)  # it may be back before the lease ends
+            except Exception as error:
+                # whatever the client makes of it (not all are its own errors), Redis is away: it
+                # may be back before the lease ends. If nobody renewed it, calls would wait for ever
+                if time.monotonic() - heard > self._patience:
+                    self._give_up(InterruptedRunError(_away(heard, error)), work)
+                    return
+                await asyncio.sleep(_EVERY)
                 continue
+            heard = began
             self._until = began + LEASE_MS / 1000 - _MARGIN
             self._renewed.set()
             if said == "cancel" and not self.cancelled:
@@ -91,7 +104,20 @@ class Holding:
             if self._hand_back.is_set():
                 self._renewed.set()
 
+    def _give_up(self, error: BenchFillError, work: asyncio.Task[object]) -> None:
+        self.error = error
+        self._renewed.set()
+        work.cancel()
+
     @property
     def lost(self) -> bool:
-        """Whether another worker has the job."""
-        return self._lost is not None
+        """Whether the job is not ours any more."""
+        return self.error is not None
+
+
+def _away(since: float, error: Exception) -> str:
+    said = str(error).rstrip(".") or type(error).__name__
+    return (
+        f"Redis has not answered for {time.monotonic() - since:.0f} seconds ({said}); everything "
+        "recorded is kept, run the same command again to go on."
+    )
