@@ -52,6 +52,14 @@ def test_the_image_runs_as_nobody_in_particular_and_holds_no_secret() -> None:
     assert not re.search(r"^(?:COPY|ADD) \.", text, re.MULTILINE)
 
 
+def test_both_images_bring_the_sandbox_of_code_items() -> None:
+    """From Debian, whose bwrap the sandbox prefers; the extra's wheel is in `all` alone."""
+    text = (DOCKER / "Dockerfile").read_text()
+    runtime = text.split(" AS runtime")[1].split("\nFROM ")[0]
+    assert re.search(r"apt-get install [^&]*\bbubblewrap\b", runtime)
+    assert runtime.index("apt-get install") < runtime.index("\nUSER ")
+
+
 def test_what_is_copied_is_what_the_ignore_file_lets_in() -> None:
     lines = (DOCKER / "Dockerfile.dockerignore").read_text().splitlines()
     rules = [line for line in lines if line and not line.startswith("#")]
