@@ -133,7 +133,9 @@ def judge(
     for p, name in enumerate(bench.models):
         rate = expit(bench.draws.theta[:, p, None] - b)
         totals = rate @ n[p]
-        spread = float(np.sqrt(totals.var() + (rate * (1 - rate) @ n[p]).mean()))
+        scatter = rate * (1 - rate)
+        own = (scatter * n[p] * bench.misfit) ** 2  # of each item, beyond ability and difficulty
+        spread = float(np.sqrt(totals.var() + (scatter @ n[p] + own.sum(1)).mean()))
         away = (float(correct[p].sum()) - float(totals.mean())) / max(spread, 1e-9)
         standing: Standing = "kept"
         pinned = 0 < correct[p].sum() < n[p].sum()

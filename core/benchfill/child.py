@@ -185,17 +185,16 @@ def child_posterior(
     correct, n
         Successes and rollouts on each model, shape (J,), models in the order of the draws.
     draws
-        At least 200 joint draws.
+        At least 200 joint draws, or one, which says that abilities and difficulties are known.
     guessing
         Probability of a right answer by chance.
 
     Raises
     ------
     ValueError
-        Fewer than 200 draws.
+        2 to 199 draws.
     """
-    if len(draws.theta) < MIN_DRAWS:
-        raise ValueError(f"{len(draws.theta)} draws are too few; at least {MIN_DRAWS} are needed")
+    require_draws(draws)
     y, trials = np.asarray(correct, float), np.asarray(n, float)
     used = np.flatnonzero(trials > 0)
     grid = _child_grid(y, trials, draws, guessing)
@@ -205,6 +204,12 @@ def child_posterior(
         log_p, log_q = outer_log_probabilities(draws.theta[:, j], grid, guessing)
         log_mass += y[j] * log_p + (trials[j] - y[j]) * log_q
     return ChildPosterior(grid, np.exp(log_mass - logsumexp(log_mass)))
+
+
+def require_draws(draws: Draws) -> None:
+    """Raise ValueError for so few draws that they do not show what is uncertain."""
+    if 1 < len(draws.theta) < MIN_DRAWS:
+        raise ValueError(f"{len(draws.theta)} draws are too few; at least {MIN_DRAWS} are needed")
 
 
 def _child_grid(

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
 from scipy.special import expit
 
-from .child import MIN_DRAWS, ChildPosterior, child_posterior
-from .onepl.model import log_probabilities, outer_log_probabilities
+from .child import ChildPosterior, child_posterior, require_draws
+from .local_misfit import LocalMisfit
+from .onepl.model import outer_log_probabilities
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -51,33 +51,45 @@ class ChildLikelihoods:
     Parameters
     ----------
     draws
-        At least 200 joint posterior draws, of J abilities.
+        At least 200 joint posterior draws, of J abilities; or one, which says that they are known.
     guessing
         Probability of a right answer by chance.
     misfit
         Standard deviation, logits, of what models and items have of their own beyond ability and
-        difficulty (`benchfill.overdispersion`). Each model then meets the child's difficulty with
-        an error of its own, so that many answers of one model tell less than those of many models.
+        difficulty (`benchfill.overdispersion`). Many answers of one model then tell less than those
+        of many models (`benchfill.local_misfit`).
+    others
+        With misfit: abilities of the benchmark's models that are not among the J, shape (O,).
 
     Raises
     ------
     ValueError
-        Fewer than 200 draws.
+        2 to 199 draws.
 
     Notes
     -----
     It holds J x S x G numbers (twice as many with guessing): 38 MB for 12 models and 500 draws.
     """
 
-    def __init__(self, draws: Draws, guessing: float = 0.0, misfit: float = 0.0) -> None:
-        if len(draws.theta) < MIN_DRAWS:
-            raise ValueError(f"{len(draws.theta)} draws are too few; {MIN_DRAWS} are needed")
-        self._draws, self._guessing, self._misfit = draws, guessing, misfit
+    def __init__(
+        self,
+        draws: Draws,
+        guessing: float = 0.0,
+        misfit: float = 0.0,
+        others: ArrayLike = (),
+    ) -> None:
+        require_draws(draws)
+        self._draws, self._guessing = draws, guessing
         reach = 6 * draws.s_b.max()
         low, high = draws.mu_b.min() - reach, draws.mu_b.max() + reach
         self.grid = np.linspace(low, high, max(3, int((high - low) / STEP) + 1))
         away = (self.grid - draws.mu_b[:, None]) / draws.s_b[:, None]
         self._prior = np.exp(-0.5 * away**2) / draws.s_b[:, None]
+        self._misfit = None
+        if misfit > 0:
+            rest = np.asarray(others, float)
+            self._misfit = LocalMisfit(draws.theta, self.grid, guessing, misfit, rest)
+            return
         models = draws.theta.shape[1]
         self._wrong = np.empty((models, *away.shape))
         # without guessing log P(right) is log P(wrong) + theta - b, which needs no table
@@ -115,13 +127,13 @@ class ChildLikelihoods:
             if outside <= _EDGE or window == slice(0, len(self.grid)):
                 break
             window = self._wider(window)
-        alone = expected is None and self._misfit == 0
+        alone = expected is None and self._misfit is None
         if alone and (outside > _EDGE or self._too_coarse(found, trials)):
             return child_posterior(y, trials, self._draws, guessing=self._guessing)
         return found
 
     def _window(self, y: NDArray[np.float64], trials: NDArray[np.float64]) -> slice:
-        """Return the part of the grid that some draws need, with as much again to spare."""
+        """Return the part of the grid that some draws need, with some to spare."""
         few = slice(None, None, max(1, len(self._draws.theta) // _FEW))
         log_mass = self._log_likelihood(y, trials, few, slice(None))
         with np.errstate(divide="ignore"):  # far out a narrow prior is nothing at all
@@ -130,45 +142,25 @@ class ChildLikelihoods:
         return self._wider(slice(int(likely[0]), int(likely[-1]) + 1))
 
     def _wider(self, window: slice) -> slice:
-        spare = (window.stop - window.start) // 2 + 1
+        spare = (window.stop - window.start) // 6 + 1
         return slice(max(0, window.start - spare), min(len(self.grid), window.stop + spare))
 
     def _log_likelihood(
         self, y: NDArray[np.float64], trials: NDArray[np.float64], draws: slice, window: slice
     ) -> NDArray[np.float64]:
         """Return the log likelihood on a part of the table, without a constant."""
+        if self._misfit is not None:
+            return self._misfit.log_likelihood(y, trials, draws, window)
         total = np.zeros_like(self._prior[draws, window])
         for j in np.flatnonzero(trials > 0):
-            if self._misfit > 0:
-                total += self._averaged(y[j], trials[j], self._draws.theta[draws, j], window)
-            elif self._right is None:
+            if self._right is None:
                 total += trials[j] * self._wrong[j, draws, window]
             else:
                 total += y[j] * self._right[j, draws, window]
                 total += (trials[j] - y[j]) * self._wrong[j, draws, window]
-        if self._misfit == 0 and self._right is None:
+        if self._right is None:
             total += (self._draws.theta[draws] @ y)[:, None] - y.sum() * self.grid[window]
         return total
-
-    def _averaged(
-        self, y: float, n: float, theta: NDArray[np.float64], window: slice
-    ) -> NDArray[np.float64]:
-        """Return a model's log likelihood (S, G), averaged over its own error of the difficulty.
-
-        It hangs on ability less difficulty alone, so it is averaged along that line, once.
-        """
-        b = self.grid[window]
-        reach = 4 * self._misfit
-        low, high = theta.min() - b[-1] - reach, theta.max() - b[0] + reach
-        line = np.linspace(low, high, max(3, int((high - low) / STEP) + 1))
-        log_p, log_q = log_probabilities(line, self._guessing)
-        log_likelihood = y * log_p + (n - y) * log_q
-        top = log_likelihood.max()
-        likelihood = gaussian_filter1d(
-            np.exp(log_likelihood - top), self._misfit / (line[1] - line[0]), mode="nearest"
-        )
-        known = np.log(np.maximum(likelihood, 1e-300)) + top
-        return np.asarray(np.interp(theta[:, None] - b, line, known))
 
     def _too_coarse(self, found: ChildPosterior, trials: NDArray[np.float64]) -> bool:
         p = expit(self._draws.theta.mean(0) - found.mean)

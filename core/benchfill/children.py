@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .child import MIN_DRAWS, child_posterior
+from .child import child_posterior, require_draws
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -49,15 +49,14 @@ def child_summaries(
     Raises
     ------
     ValueError
-        Fewer than 200 draws.
+        2 to 199 draws.
     """
     y, trials = np.atleast_2d(np.asarray(correct, float)), np.asarray(n, float)
     if guessing > 0:
         found = [child_posterior(one, trials, draws, guessing=guessing) for one in y]
         rows = [(one.mean, one.sd, *(one.quantile(q) for q in (0.05, 0.5, 0.95))) for one in found]
         return ChildSummaries(*np.array(rows).T)
-    if len(draws.theta) < MIN_DRAWS:
-        raise ValueError(f"{len(draws.theta)} draws are too few; at least {MIN_DRAWS} are needed")
+    require_draws(draws)
     sure = trials.sum() / 4 + draws.s_b.min() ** -2
     low = float((draws.mu_b - _REACH * draws.s_b).min())
     high = float((draws.mu_b + _REACH * draws.s_b).max())

@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 
 from benchfill_agents.calibrator.design import (
     Standing,
-    allocate,
     expected_reduction,
     gain_rates,
-    told,
 )
 
 
@@ -47,11 +45,3 @@ def test_what_cannot_win_is_not_asked_about() -> None:
 def test_a_child_known_but_for_the_borders_gains_nothing() -> None:
     rates = gain_rates([child(0.1, 1e-4, 0.4), child(0.1, 0.4)], 0.5)
     assert rates[0] < 1e-6 < rates[1]
-
-
-def test_with_misfit_rollouts_are_spread_over_models() -> None:
-    information, none = np.array([0.25, 0.2, 0.15]), np.zeros(3, np.int64)
-    assert allocate(information, np.zeros(3), none, 12).tolist() == [12, 0, 0]
-    spread = allocate(information, np.full(3, 0.5), none, 12)
-    assert (spread > 0).all()
-    assert told(information, 0.5, spread).sum() > told(information, 0.5, np.array([12, 0, 0])).sum()

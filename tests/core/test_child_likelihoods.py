@@ -62,30 +62,3 @@ def test_many_rollouts_get_a_finer_grid() -> None:
 def test_too_few_draws() -> None:
     with pytest.raises(ValueError, match="199 draws"):
         ChildLikelihoods(draws_of(0.1, 1.0, 199))
-
-
-@pytest.mark.parametrize("guessing", [0.0, 0.25])
-def test_each_model_meets_a_difficulty_of_its_own(guessing: float) -> None:
-    draws, misfit = draws_of(0.2, 1.5), 0.6
-    y, n = np.array([0, 3, 0, 18, 0]), np.array([0, 20, 0, 20, 0])
-    found = ChildLikelihoods(draws, guessing, misfit).posterior(y, n)
-    # by quadrature over the error of each model's difficulty, the definition itself
-    nodes, weights = np.polynomial.hermite_e.hermegauss(41)
-    grid = np.linspace(-9, 9, 1201)
-    mass = np.exp(-0.5 * ((grid - draws.mu_b[:, None]) / draws.s_b[:, None]) ** 2)
-    for j in (1, 3):
-        away = draws.theta[:, j, None, None] - grid[:, None] - misfit * nodes
-        p = guessing + (1 - guessing) / (1 + np.exp(-away))
-        mass *= (p ** y[j] * (1 - p) ** (n[j] - y[j])) @ weights
-    mass /= mass.sum()
-    density = mass.sum(0)
-    mean = density @ grid
-    assert found.mean == pytest.approx(mean, abs=0.02)
-    assert found.sd == pytest.approx(np.sqrt(density @ (grid - mean) ** 2), rel=0.03)
-
-
-def test_many_answers_of_one_model_do_not_outweigh_misfit() -> None:
-    draws = draws_of(0.01, 2.0)
-    n = np.array([0, 0, 20_000, 0, 0])
-    found = ChildLikelihoods(draws, misfit=0.5).posterior(n // 2, n)
-    assert 0.4 < found.sd < 0.5

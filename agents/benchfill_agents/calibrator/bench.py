@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -45,6 +45,9 @@ class Bench:
     misfit
         Scatter of the benchmark's cells beyond 1PL, logits (`benchfill.overdispersion`): new items
         are taken to be no better behaved.
+    others
+        Mean abilities of the matrix's models that do not measure, shape (O,); with misfit they
+        have a say in what an item's difficulty is.
     """
 
     models: tuple[str, ...]
@@ -53,6 +56,7 @@ class Bench:
     draws: Draws
     scale: DifficultyScale
     misfit: float = 0.0
+    others: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
     @classmethod
     def of(cls, fit: Fit1PL, pool: Pool) -> Bench:
@@ -79,6 +83,7 @@ class Bench:
             draws=draws._replace(theta=draws.theta[:, columns]),
             scale=DifficultyScale.of(fit.b),
             misfit=misfit_sd(fit.responses.correct, fit.responses.n, fit.theta, fit.b),
+            others=np.delete(fit.theta, columns),
         )
 
     @property
@@ -100,7 +105,9 @@ class Bench:
     ) -> ChildPosterior:
         """Return the posterior of a child's difficulty from its counts, each shape (P,)."""
         if guessing not in self._likelihoods:
-            self._likelihoods[guessing] = ChildLikelihoods(self.draws, guessing, self.misfit)
+            self._likelihoods[guessing] = ChildLikelihoods(
+                self.draws, guessing, self.misfit, self.others
+            )
         return self._likelihoods[guessing].posterior(correct, n, expected)
 
     @cached_property
@@ -122,11 +129,13 @@ class Bench:
     def without(self, models: set[str]) -> Bench:
         """Return the bench without some models."""
         kept = [p for p, name in enumerate(self.models) if name not in models]
+        left = np.delete(self.theta, kept)
         return replace(
             self,
             models=tuple(self.models[p] for p in kept),
             matrix_names=tuple(self.matrix_names[p] for p in kept),
             draws=self.draws._replace(theta=self.draws.theta[:, kept]),
+            others=np.concatenate([self.others, left]),
         )
 
     def with_abilities(self, abilities: dict[str, NDArray[np.float64]]) -> Bench:

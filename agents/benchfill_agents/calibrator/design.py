@@ -1,21 +1,18 @@
-"""Which child to ask about next, which models, and when asking on is not worth it.
+"""Which child to ask about next, and when asking on is not worth it.
 
 What a child is worth is what it takes off its gap: half the gap's width, less its distance from the
 middle, and nothing outside (Frazier, Powell and Dayanik 2008, doi 10.1137/070693424, call the
 expected rise of the best such value for a further measurement the knowledge gradient). The next
-rollouts go to the child with the largest expected rise for a rollout, and there to the models with
-the largest expected information. A model's ability is an estimate too, so its n rollouts of
-information w each tell about the child with variance 1 / (n w) + var(theta): repeated asking of one
-model pays less and less.
+rollouts go to the child with the largest expected rise for a rollout.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import expit, ndtr
+from scipy.special import ndtr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +21,6 @@ if TYPE_CHECKING:
 
     from benchfill.child import ChildPosterior
 
-    from .bench import Bench
 
 DROP_BELOW = 0.05
 RESOLVED = 1 / 8  # of the gap's width: finer than this a child's own rollouts decide nothing
@@ -38,9 +34,9 @@ class Design:
     """Sizes of the sequential design, in rollouts."""
 
     first: int = 4
-    batch: int = 12
+    batch: int = 6
     most: int = 480
-    worth: float = 1e-5
+    worth: float = 7e-6
     """Asking on ends when a rollout is expected to narrow the gap by less, on the z scale."""
 
 
@@ -129,37 +125,3 @@ def expected_reduction(
         return np.asarray(sd * (np.exp(-0.5 * u**2) / np.sqrt(2 * np.pi) + u * ndtr(u)))
 
     return np.asarray(beyond(-half) - 2 * beyond(0.0) + beyond(half))
-
-
-def expected_information(
-    bench: Bench, difficulty: NDArray[np.float64], mass: NDArray[np.float64], guessing: float
-) -> NDArray[np.float64]:
-    """Return each model's information a rollout, averaged over a distribution of difficulty.
-
-    Shape (P,). It is p (1 - p) without guessing, and (dP/db)^2 / (P (1 - P)) in general.
-    """
-    p = expit(bench.theta[:, None] - difficulty)
-    information = (1 - guessing) * p**2 * (1 - p) / (guessing + (1 - guessing) * p)
-    return np.asarray(information @ mass)
-
-
-def allocate(
-    information: NDArray[np.float64],
-    variance: NDArray[np.float64],
-    n: NDArray[np.int64],
-    size: int,
-) -> NDArray[np.int64]:
-    """Share out rollouts one by one, each to the model where it tells most; shape (P,)."""
-    asked = n.astype(np.float64)
-    for _ in range(size):
-        more = told(information, variance, asked + 1) - told(information, variance, asked)
-        asked[np.argmax(more)] += 1
-    return (asked - n).astype(np.int64)
-
-
-def told(
-    information: NDArray[np.float64], variance: NDArray[np.float64] | float, n: NDArray[Any]
-) -> NDArray[np.float64]:
-    """Return what n rollouts on each model tell, where its place is known to a variance; (P,)."""
-    floor = n * np.maximum(information, 1e-9)
-    return np.asarray(floor / (1 + floor * variance))

@@ -17,13 +17,11 @@ from .design import (
     DROP_BELOW,
     RESOLVED,
     Standing,
-    allocate,
-    expected_information,
     expected_reduction,
     gain_rates,
-    told,
 )
 from .learned import narrower
+from .telling import telling
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,7 +36,7 @@ if TYPE_CHECKING:
 
 FIXED_TOLERANCE = 0.01
 RACERS = 2
-ROUND_COSTS = 2.0  # another round must promise so many times more
+ROUND_COSTS = 3.0  # another round must promise so many times more
 LEARN_AGAIN = 1.1  # when there are so many times the rollouts
 
 
@@ -95,10 +93,8 @@ class Race:
         aimed = np.array([float(self._bench.scale.to_b(self._target.z))])
         await self._ask(
             {
-                item: self._allocate(
-                    expected_information(self._bench, aimed, np.ones(1), measured.guessing),
-                    measured.asked,
-                    first=True,
+                item: telling(self._bench, aimed, np.ones(1), measured.guessing).allocate(
+                    measured.asked, self._plan.design.first
                 )
                 for item, measured in self._measured.items()
             }
@@ -108,13 +104,12 @@ class Race:
             learned = self._asked()
             for item in self._children:
                 self._judge(item)
-            while asked := self._worth_asking():
-                await self._ask({item: self._sizes[item] for item in asked})
+            while (best := self._worth_asking()) is not None:
+                await self._ask({best: self._sizes[best]})
                 if self._asked() > LEARN_AGAIN * learned:
                     break
-                for item in asked:
-                    self._judge(item)
-            if not asked:
+                self._judge(best)
+            if best is None:
                 break
         self._learn()  # as a resumed run will, from what is on record
         return tuple(
@@ -149,14 +144,10 @@ class Race:
         """Settle what is known well enough about a child."""
         measurement = self._measured[item]
         posterior = measurement.posterior(self._bench)
-        information = expected_information(
-            self._bench, posterior.grid, posterior.density, measurement.guessing
-        )
-        self._sizes[item] = size = self._allocate(information, measurement.asked, first=False)
-        gained = told(information, self._bench.misfit**2, measurement.asked + size)
-        gained -= told(information, self._bench.misfit**2, measurement.asked)
+        tells = telling(self._bench, posterior.grid, posterior.density, measurement.guessing)
+        self._sizes[item] = size = tells.allocate(measurement.asked, self._plan.design.batch)
         one = Standing.of(
-            posterior, self._bench.borders(self._target), float(gained.sum() / size.sum())
+            posterior, self._bench.borders(self._target), tells.rate(measurement.asked, size)
         )
         self._standing[item] = one
         width = self._target.width * self._bench.scale.width
@@ -170,8 +161,8 @@ class Race:
         elif measurement.asked.sum() >= self._plan.design.most:
             self._outcomes[item] = "undecided"
 
-    def _worth_asking(self) -> list[str]:
-        """Return the children to ask about next, none when that is not worth its rollouts."""
+    def _worth_asking(self) -> str | None:
+        """Return the child to ask about next, None when that is not worth its rollouts."""
         items = list(self._children)
         half = self._target.width * self._bench.scale.width / 2
         rates = gain_rates([self._standing[item] for item in items], half)
@@ -189,8 +180,10 @@ class Race:
         elif fresh > 0:
             open_ = [one for one in open_ if one[0] > fresh / ROUND_COSTS]
         # where nothing more is to come, who may still lie inside is asked about until that is known
-        open_.sort(key=lambda one: (round(one[0], 9), self._standing[one[1]].p_in_gap))
-        return [item for _, item in open_[::-1][:RACERS]]
+        best = max(
+            open_, key=lambda one: (round(one[0], 9), self._standing[one[1]].p_in_gap), default=None
+        )
+        return best[1] if best else None
 
     def _unwritten(self, half: float) -> float:
         """Return the gain rate of a child that another round may bring."""
@@ -199,16 +192,11 @@ class Race:
             return 0.0
         aim, sd = np.array([self._aim]), float(np.mean([one.sd for one in like]))
         off = float(np.mean([one.mean for one in like])) - self._aim
-        information = float(expected_information(self._bench, aim, np.ones(1), 0.0).max())
+        tells, none = telling(self._bench, aim, np.ones(1), 0.0), np.zeros(len(self._bench.models))
+        size = tells.allocate(none.astype(np.int64), self._plan.design.batch)
+        information = tells.rate(none.astype(np.int64), size)
         one = Standing(0.0, float(expected_reduction(off, sd, half)), off, sd, 0.0, information)
         return float(gain_rates([*self._standing.values(), one], half)[-1])
-
-    def _allocate(
-        self, information: NDArray[np.float64], asked: NDArray[np.int64], *, first: bool
-    ) -> NDArray[np.int64]:
-        size = self._plan.design.first if first else self._plan.design.batch
-        variance = self._bench.theta_variance + self._bench.misfit**2
-        return allocate(information, variance, asked, size)
 
     async def _ask(self, sizes: dict[str, NDArray[np.int64]]) -> None:
         await self._calibrator.ask(

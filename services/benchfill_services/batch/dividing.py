@@ -62,10 +62,9 @@ def divisions(pools: Mapping[str, Pool], at_once: int) -> dict[str, Division]:
 def apart_at_most(pool: Pool, at_once: int) -> int:
     """Return how many jobs may use a pool at a time: every one needs a place of each model."""
     bounds = [model.max_concurrency for model in pool.who_may_judge]
-    rates = [pool.rates.values(), pool.who_may_judge]
-    bounds += [
-        most for group in rates for one in group for most in (one.rpm, one.tpm) if most is not None
-    ]
+    rates = [(one.rpm, one.tpm) for one in pool.rates.values()]
+    rates += [(one.rpm, one.tpm) for one in pool.who_may_judge]
+    bounds += [most for pair in rates for most in pair if most is not None]
     return min(at_once, *bounds, *pool.limits.values())
 
 

@@ -63,10 +63,10 @@ def make_real_world(setting: Setting, rng: np.random.Generator) -> World:
     bench = fitted_bench(fit)
     held_out = HeldOut(b[outside], rates[:, outside])
     all_gaps = targets_of(bf.diagnose(fit), max_gaps=len(names), include_unresolved=True)
-    world = World(theta, b[kept], bench, (), _Real(theta), entries_of(bench), held_out)
+    world = World(theta, b[kept], bench, (), _Real(theta), entries_of(bench), False, held_out)
     return World(
         theta, b[kept], bench, _fillable(world, all_gaps)[: setting.targets], world.rate,
-        world.entries, held_out,
+        world.entries, False, held_out,
     )  # fmt: skip
 
 

@@ -65,27 +65,34 @@ class Rewriter:
                 continue
             start = self.truth[parent]
             b = start + far * (aim - start) + rng.normal(habits.bias, habits.noise)
+            rates = None
             if self.world.held_out is not None:
                 taken = self._take(b)
                 if taken is None:
                     continue
                 b, rates = taken
+            elif not self.world.is_1pl:
+                rates = self.world.rate.child(b)
+                b = self.world.place(rates)
             name = f"{parent.partition('~')[0]}~{next(self._numbers)}"
             self.truth[name], self.parent[name] = float(b), parent
-            if self.world.held_out is not None:
+            if rates is not None:
                 self.rates[name] = rates
-            elif rng.random() < habits.wrong_key:
+            if self.world.held_out is None and rng.random() < habits.wrong_key:
                 self.wrong.add(name)
             made.append(Item(id=name, question=name, answer="1"))
         return made
 
     def _take(self, wanted: float) -> tuple[float, np.ndarray] | None:
-        """Return difficulty and rates of the held-out item nearest to a place; each comes once."""
+        """Return difficulty and rates of the held-out item nearest to a place; each comes once.
+
+        None where there is none left so near that it can stand for what was written.
+        """
         assert self.world.held_out is not None
         away = np.abs(self.world.held_out.b - wanted)
         away[list(self._taken)] = np.inf
         nearest = int(np.argmin(away))
-        if np.isinf(away[nearest]):
+        if away[nearest] > self.habits.noise:
             return None
         self._taken.add(nearest)
         return float(self.world.held_out.b[nearest]), self.world.held_out.rates[:, nearest]

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
+from scipy.optimize import brentq
+from scipy.special import expit
 
 import benchfill as bf
 from benchfill import Draws
@@ -29,6 +31,7 @@ Violation = Literal["none", "2PL", "guessing", "odd model", "drift"]
 SIMULATED: tuple[Shape, ...] = ("normal", "bimodal", "skewed", "clumped")
 VIOLATIONS: tuple[Violation, ...] = ("none", "2PL", "guessing", "odd model", "drift")
 DRAWS = 200
+MANY = 10_000  # rollouts a cell
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,8 @@ class World:
     targets: tuple[FillTarget, ...]
     rate: Rates
     entries: tuple[MemoryEntry, ...]
+    is_1pl: bool = True
+    """Whether a child's difficulty is what its rates are made from; else see `place`."""
     held_out: HeldOut | None = None
     """Real items that take the place of written children."""
 
@@ -72,6 +77,10 @@ class World:
     def scale(self) -> DifficultyScale:
         """The true frozen scale."""
         return DifficultyScale.of(self.b)
+
+    def place(self, rates: NDArray[np.float64]) -> float:
+        """Return the difficulty that a fit gives an item of rates (P,) by many rollouts."""
+        return float(brentq(lambda b: (expit(self.theta - b) - rates).sum(), -30, 30))
 
     def true_gap(self, target: FillTarget) -> tuple[float, float]:
         """Return the true difficulties of a target's border items, logits."""
@@ -135,12 +144,18 @@ def make_world(setting: Setting, rng: np.random.Generator) -> World:
         bench, targets = _known(theta, b, names, setting.targets)
     else:
         k = setting.bench_rollouts
-        matrix = matrix_of(rng.binomial(k, rate.bench(theta, b)), k)
+        rates = rate.bench(theta, b)
+        matrix = matrix_of(rng.binomial(k, rates), k)
         fit = bf.fit_1pl(matrix, engine="map", seed=int(rng.integers(1 << 31)))
         bench = fitted_bench(fit)
         diagnosis = bf.diagnose(fit)
         targets = targets_of(diagnosis, max_gaps=setting.targets, include_unresolved=True)
-    return World(theta, b, bench, targets, rate, entries_of(bench))
+    is_1pl = setting.violation in {"none", "drift"}  # a drift changes abilities only
+    if not is_1pl:  # the truth is what a fit to ever so many rollouts says, as with real models
+        counts = np.clip(np.rint(rates * MANY), 1, MANY - 1).astype(np.int64)
+        limit = bf.fit_1pl(matrix_of(counts, MANY), engine="map", seed=1)
+        theta, b = limit.theta, limit.b
+    return World(theta, b, bench, targets, rate, entries_of(bench), is_1pl)
 
 
 def entries_of(bench: Bench) -> tuple[MemoryEntry, ...]:
@@ -166,11 +181,8 @@ def _difficulties(shape: Shape, items: int, rng: np.random.Generator) -> NDArray
 def _known(
     theta: NDArray[np.float64], b: NDArray[np.float64], names: tuple[str, ...], count: int
 ) -> tuple[Bench, tuple[FillTarget, ...]]:
-    draws = Draws(
-        theta=np.tile(theta, (DRAWS, 1)),
-        b=np.tile(b, (DRAWS, 1)),
-        mu_b=np.full(DRAWS, b.mean()),
-        s_b=np.full(DRAWS, b.std()),
+    draws = Draws(  # one says that they are known
+        theta=theta[None], b=b[None], mu_b=np.array([b.mean()]), s_b=np.array([b.std()])
     )
     models = tuple(f"m{j}" for j in range(len(theta)))
     bench = bench_of(models, names, draws, b)

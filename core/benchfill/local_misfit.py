@@ -1,0 +1,120 @@
+"""What models do on an item beyond ability and difficulty, and why it cancels when all are asked.
+
+Where a matrix scatters more than 1PL explains, each model has a success rate of its own on each
+item. Its mean is what 1PL says, P, and its variance (t dP/db)^2, with t the scatter in logits
+(`benchfill.overdispersion`; Williams 1982, doi 10.2307/2347977); it is taken to be a Beta variable,
+so that counts are beta-binomial and nothing has to be integrated.
+
+An item's difficulty is the one that a fit to the responses of the matrix's models gives: the sum
+of their rates is the sum of their P. So the deviations of all J models sum to zero, and rollouts
+spread over all of them determine the difficulty however large the scatter is, whereas rollouts of a
+few leave the others' deviations open. By the central limit theorem the sum is taken to be normal.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.special import betaln, expit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+STEP = 0.0075  # logits
+_LARGEST = 1e6  # of the Beta's two parameters together: so little scatter is none
+_SMALLEST = 1e-3
+_LEAST_VARIANCE = 1e-12
+
+
+class _Told(NamedTuple):
+    """What counts say of a rate, at each place of the line: shape (L,) each."""
+
+    log_likelihood: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    variance: NDArray[np.float64]
+
+
+class LocalMisfit:
+    """Likelihood of a child's difficulty where the models' rates scatter beyond 1PL.
+
+    Parameters
+    ----------
+    theta
+        Draws of the abilities of the J models that can be asked, shape (S, J).
+    grid
+        Difficulties, evenly spaced, shape (G,), logits.
+    guessing
+        Probability of a right answer by chance.
+    sd
+        Scatter t beyond 1PL, logits.
+    others
+        Abilities of the matrix's further models, which are not asked, shape (O,).
+    """
+
+    def __init__(
+        self,
+        theta: NDArray[np.float64],
+        grid: NDArray[np.float64],
+        guessing: float,
+        sd: float,
+        others: NDArray[np.float64],
+    ) -> None:
+        step = float(grid[1] - grid[0])
+        self._stride = max(1, round(step / STEP))
+        fine = step / self._stride
+        low = float(theta.min()) - grid[-1]
+        count = int(np.ceil((float(theta.max()) - grid[0] - low) / fine)) + 1
+        line = low + fine * np.arange(count)  # ability less difficulty
+        self._first = np.rint((theta - grid[0] - low) / fine).astype(np.int64)
+        self._guessing, self._sd = guessing, sd
+        self._p, self._size = self._beta(line)
+        self._prior = self._p * (1 - self._p) / (self._size + 1)
+        self._told: dict[tuple[float, float], _Told] = {}
+        p, size = self._beta(others[:, None] - grid)
+        self._others = np.asarray((p * (1 - p) / (size + 1)).sum(0))
+
+    def log_likelihood(
+        self, correct: NDArray[np.float64], n: NDArray[np.float64], draws: slice, window: slice
+    ) -> NDArray[np.float64]:
+        """Return the log likelihood of counts (J,) for some draws and a part of the grid."""
+        places = range(*window.indices(len(self._others)))
+        back = self._stride * np.asarray(places)
+        first = self._first[draws]
+        shape = (len(first), len(places))
+        total, off = np.zeros(shape), np.zeros(shape)
+        before = np.tile(self._others[window], (len(first), 1))
+        after = before.copy()
+        for j in range(first.shape[1]):
+            at = first[:, j, None] - back
+            prior = self._prior[at]
+            before += prior
+            if n[j] == 0:
+                after += prior
+                continue
+            told = self._of(correct[j], n[j])
+            total += told.log_likelihood[at]
+            off += (told.mean - self._p)[at]
+            after += told.variance[at]
+        after = np.maximum(after, _LEAST_VARIANCE)
+        before = np.maximum(before, after)
+        return np.asarray(total - off**2 / (2 * after) - 0.5 * np.log(after / before))
+
+    def _of(self, correct: float, n: float) -> _Told:
+        if (correct, n) not in self._told:
+            right, wrong = self._size * self._p, self._size * (1 - self._p)
+            mean = (right + correct) / (self._size + n)
+            self._told[correct, n] = _Told(
+                betaln(right + correct, wrong + n - correct) - betaln(right, wrong),
+                mean,
+                mean * (1 - mean) / (self._size + n + 1),
+            )
+        return self._told[correct, n]
+
+    def _beta(self, away: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return mean and size of the rates' distribution at ability less difficulty."""
+        solved = expit(np.clip(away, -30, 30))
+        p = self._guessing + (1 - self._guessing) * solved
+        slope = (1 - self._guessing) * solved * (1 - solved)
+        size = p * (1 - p) / (self._sd * slope) ** 2 - 1
+        return p, np.clip(size, _SMALLEST, _LARGEST)
