@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from benchfill.errors import BenchFillError, InputError, InterruptedRunError
+from benchfill.errors import BenchFillError, InputError, InterruptedRunError, ProviderError
 from benchfill.items import read_items
 from benchfill.textbook.contamination import Guess
 from benchfill.textbook.contamination import contamination as counted
@@ -32,12 +32,14 @@ if TYPE_CHECKING:
     from benchfill.items import Item
     from benchfill.textbook.contamination import Contamination
     from benchfill.textbook.guessing import GuessTask, Protocol, Skipped
+    from benchfill_agents.pool.config import Pool
     from benchfill_agents.pool.rollout import LedgerStore, Rollout
     from benchfill_agents.pool.rollouts import RolloutRunner
 
     from ..settings import Settings
     from .output import CommandOutput
 
+NOT_COMPLETE = 3
 ProtocolName = Literal["both", "option", "keyword"]
 
 
@@ -71,7 +73,7 @@ class _Asked:
 
 
 @dataclass(frozen=True)
-class _Tasks:
+class Tasks:
     """All that is asked, and what cannot be."""
 
     asked: tuple[_Asked, ...]
@@ -87,6 +89,8 @@ def run_with_progress(
     """Run with the ledger in Redis and a progress bar on stderr; write the report if asked."""
     url = settings.redis_url.get_secret_value() if settings.redis_url else None
 
+    prepared = prepare(options)  # what cannot be used is said before anything begins
+
     async def run() -> tuple[Contamination, dict[str, Any]]:
         async with connect(url, settings.data_dir) as redis:
             with counting() as bar:
@@ -95,12 +99,14 @@ def run_with_progress(
                     options,
                     RedisLedgerStore(redis),
                     lambda state: bar.update(task, total=state.total, completed=state.done),
+                    prepared,
                 )
 
     found, spent = asyncio.run(run())
     output.result = found.model_dump(mode="json") | {"spent": spent}
     page = contamination_page(found, spent)
     output.summary = lambda console: print_result(console, page, options.out)
+    output.exit_code = NOT_COMPLETE if spent["failed"] else 0
     if options.out is not None:
         envelope = output.envelope()
         methods = contamination_methods(envelope, found, options.protocols)
@@ -111,18 +117,21 @@ async def run_contamination(
     options: ContaminationOptions,
     store: LedgerStore,
     on_progress: Callable[[Progress], None] | None = None,
+    prepared: tuple[Pool, Tasks] | None = None,
 ) -> tuple[Contamination, dict[str, Any]]:
     """Ask every model for everything hidden, once; return the figures and what was spent.
+
+    Calls that failed are left out of the figures, and `spent` counts them.
 
     Raises
     ------
     InputError
         No item can be used, or a file cannot be read.
     BudgetExhaustedError, ProviderError, InterruptedRunError
-        What was received is kept, and the next run goes on from there.
+        What was received is kept, and the next run goes on from there. Of a model that gave no
+        reply at all nothing can be said.
     """
-    pool = guessing_pool(read_pool(options.pool))
-    tasks = _tasks(options)
+    pool, tasks = prepared or prepare(options)
     # Task by task, so that a budget that runs out leaves whole tasks, asked of all models.
     requests = [
         RolloutRequest(model.name, one.item, 0) for one in tasks.asked for model in pool.models
@@ -133,6 +142,7 @@ async def run_contamination(
     ):
         rollouts = await _run(runner, requests)
         spent = _spent(rollouts, runner, len(ledger.in_flight_lost))
+    _check_replies(rollouts)
     by_model = {
         model.name: [one for one in zip(requests, rollouts, strict=True)
                      if one[0].model == model.name]
@@ -142,6 +152,7 @@ async def run_contamination(
         Guess(name, asked.task, rollout.text, asked.baseline)
         for name, pairs in by_model.items()
         for asked, (_, rollout) in zip(tasks.asked, pairs, strict=True)
+        if rollout.outcome != "failed"
     ]
     found = counted(
         guesses,
@@ -174,7 +185,31 @@ async def _kept(runner: RolloutRunner, requests: Sequence[RolloutRequest]) -> st
     )
 
 
-def _tasks(options: ContaminationOptions) -> _Tasks:
+def prepare(options: ContaminationOptions) -> tuple[Pool, Tasks]:
+    """Read the files, and hide things.
+
+    Raises
+    ------
+    InputError
+        No item can be used, or a file cannot be read.
+    """
+    return guessing_pool(read_pool(options.pool)), _tasks(options)
+
+
+def _check_replies(rollouts: Sequence[Rollout]) -> None:
+    """Refuse to say anything of a model whose calls all failed."""
+    answered = {one.model_name for one in rollouts if one.outcome != "failed"}
+    for one in rollouts:
+        if one.model_name not in answered:
+            raise ProviderError(
+                f"model {one.model_name!r} gave no reply at all ({one.error}); nothing can be said "
+                "of it. All replies of others are kept; run the same command again when it is "
+                "back, or leave it out of the pool.",
+                model=one.model_name,
+            )
+
+
+def _tasks(options: ContaminationOptions) -> Tasks:
     items = _drawn(read_items(options.items), options)
     baseline = None if options.baseline is None else _drawn(read_items(options.baseline), options)
     if baseline is not None:
@@ -193,7 +228,7 @@ def _tasks(options: ContaminationOptions) -> _Tasks:
         raise InputError(
             f"none of its items can be used: the first one {why}.", source=str(options.items)
         )
-    return _Tasks(
+    return Tasks(
         tuple(asked),
         tuple(skipped),
         tuple(skipped_baseline),
@@ -228,6 +263,7 @@ def _spent(rollouts: Sequence[Rollout], runner: RolloutRunner, lost: int) -> dic
     known = [cost for cost in costs if cost is not None]
     return {
         "guesses": len(rollouts),
+        "failed": sum(one.outcome == "failed" for one in rollouts),
         "calls": runner.budget.spent,
         "in_flight_lost": lost,
         "cost": sum(known) if len(known) == len(costs) else None,

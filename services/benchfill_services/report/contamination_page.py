@@ -40,7 +40,7 @@ def contamination_page(found: Contamination, spent: Mapping[str, Any]) -> Result
     return ResultPage(
         title="Have these models seen this benchmark?",
         lead=(_lead(found), _spent(spent)),
-        caveats=_caveats(found),
+        caveats=(*_caveats(found), *_failed(spent)),
         sections=(
             Section(
                 "Guesses of what was hidden",
@@ -49,7 +49,7 @@ def contamination_page(found: Contamination, spent: Mapping[str, Any]) -> Result
                     "each model was asked for it. One that has not seen the item can only guess.",
                 ),
                 (Drawing(partial(_draw, found), "Exact matches with 95% intervals (Wilson)."),),
-                (_table(found), _left_out(found)),
+                (_table(found), _short_table(found), _left_out(found)),
             ),
         ),
     )
@@ -114,6 +114,13 @@ def _caveats(found: Contamination) -> tuple[str, ...]:
     return tuple(said)
 
 
+def _failed(spent: Mapping[str, Any]) -> tuple[str, ...]:
+    if not spent["failed"]:
+        return ()
+    were = "call failed and is" if spent["failed"] == 1 else "calls failed and are"
+    return (f"{spent['failed']:,} {were} left out; the same command asks again.",)
+
+
 def _draw(found: Contamination) -> Picture:
     told = "; ".join(
         f"{one_line(one.model, NAME)}, {one.protocol}: {_hit(one.items)}" + (
@@ -135,7 +142,29 @@ def _hit(hits: Hits) -> str:
 def _table(found: Contamination) -> Table:
     heads = ("model", "hidden", "exact", "of", "share", "low", "high", "ROUGE-L", "new: share",
              "new: of", "new: ROUGE-L", "difference", "low", "high")  # fmt: skip
-    return Table("Exact matches and ROUGE-L by model", heads, tuple(_row(o) for o in found.models))
+    rows = tuple(_row(one) for one in found.models)
+    return Table("Exact matches and ROUGE-L by model", heads, rows, on_terminal=False)
+
+
+def _short_table(found: Contamination) -> Table:
+    """Return the table for a terminal of 80 columns."""
+    rows = tuple(
+        (
+            one_line(one.model, NAME),
+            one.protocol.removeprefix("hidden "),
+            _hit(one.items),
+            _interval(one.items.exact.low, one.items.exact.high),
+            "-" if one.baseline is None else _hit(one.baseline),
+            "-" if one.excess is None else _interval(one.excess.low, one.excess.high),
+        )
+        for one in found.models
+    )
+    heads = ("model", "hidden", "exact", "95%", "new items", "difference, 95%")
+    return Table("Exact matches by model", heads, rows, on_page=False)
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "-" if low is None or high is None else f"{low:.2f} to {high:.2f}"
 
 
 def _row(one: ModelGuesses) -> tuple[str | float | int | None, ...]:

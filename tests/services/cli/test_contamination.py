@@ -17,6 +17,7 @@ from benchfill_agents.guess_questions import guess_item
 from benchfill_agents.pool.ledger import InMemoryLedgerStore
 from benchfill_services.cli import app
 from benchfill_services.cli.contamination_run import ContaminationOptions, run_contamination
+from benchfill_services.report.contamination_page import contamination_page
 from support.scripted_server import Reply, ScriptedServer
 
 if TYPE_CHECKING:
@@ -143,6 +144,43 @@ async def test_a_prompt_hides_what_is_asked_and_fences_the_item(
         assert len(re.findall(r"<untrusted-[0-9a-f]{16}>", prompt)) >= 2
 
 
+async def test_failed_calls_are_no_misses(
+    scripted_server: ScriptedServer, options: ContaminationOptions
+) -> None:
+    replies = answering(5)
+    failing = True
+
+    def reply(request: Request) -> Reply:
+        hash_of = sum(map(ord, request.prompt)) % 4
+        return Reply(status=500) if failing and not hash_of else replies(request)  # type: ignore[operator]
+
+    scripted_server.script(reply)
+    found, spent = await run_contamination(options, InMemoryLedgerStore())
+    assert 0 < spent["failed"] < 80
+    asked = sum(one.items.exact.n + one.baseline.exact.n for one in found.models if one.baseline)
+    assert asked == 80 - spent["failed"]
+    told = [one.items for one in found.models if one.model == "knows"]
+    assert all(one.exact.count == one.exact.n and not one.unanswered for one in told)
+    said = " ".join(contamination_page(found, spent).caveats)
+    assert f"{spent['failed']} calls failed and are left out" in said
+    failing = False
+    _, spent = await run_contamination(options, InMemoryLedgerStore())
+    assert (spent["failed"], spent["guesses"]) == (0, 80)
+
+
+def test_of_a_model_that_never_replies_nothing_is_said(
+    scripted_server: ScriptedServer, options: ContaminationOptions, in_store: object, tmp_path: Path
+) -> None:
+    scripted_server.script(
+        lambda request: Reply(status=500) if request.model == "knows" else Reply("otter")
+    )
+    command = ["contamination", str(options.items), "--pool", str(options.pool), "--limit", "2"]
+    ran = CliRunner().invoke(app, [*command, "--out", str(tmp_path / "report")])
+    assert ran.exit_code == 3, ran.output
+    assert "model 'knows' gave no reply at all" in ran.stderr
+    assert not (tmp_path / "report").exists()
+
+
 async def test_without_a_baseline_nothing_is_said_of_an_excess(
     scripted_server: ScriptedServer, options: ContaminationOptions
 ) -> None:
@@ -156,7 +194,7 @@ async def test_without_a_baseline_nothing_is_said_of_an_excess(
 async def test_bad_input_gets_one_sentence(options: ContaminationOptions) -> None:
     for changes, sentence in (
         ({"baseline": options.items}, "stands among the items that are tested, too"),
-        ({"items": options.pool}, "field required"),
+        ({"items": options.pool}, "is no key here"),
     ):
         with pytest.raises(InputError, match=sentence):
             await run_contamination(replace(options, **changes), InMemoryLedgerStore())
