@@ -10,6 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from .errors import InputError
+from .validation_words import first_problem
 
 SlotValue = int | str
 ItemDomain = Literal["exact", "numeric", "math", "multiple_choice", "code", "instructions"]
@@ -125,10 +126,12 @@ def _parse_item(line: str, source: str, number: int) -> Item:
     try:
         return Item.model_validate_json(line)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or None
+        place, said = first_problem(error, Item)
         raise InputError(
-            f"{first['msg'][0].lower()}{first['msg'][1:]}.", source=source, line=number, field=field
+            said if said.endswith("?") else f"{said}.",
+            source=source,
+            line=number,
+            field=".".join(str(part) for part in place) or None,
         ) from None
     except RecursionError:
         raise InputError("is nested too deeply.", source=source, line=number) from None

@@ -9,6 +9,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from ..errors import InputError
+from ..validation_words import first_problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,13 +42,12 @@ def read_model(path: Path, model: type[Model]) -> Model:
     try:
         return model.model_validate_json(json.dumps(data, default=str))
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        message = first["msg"].removeprefix("Value error, ")
+        place, said = first_problem(error, model)
         raise InputError(
-            f"{message[0].lower()}{message[1:]}.",
+            said if said.endswith("?") else f"{said}.",
             source=str(path),
-            line=_line_of(tree, first["loc"]),
-            field=_field(first["loc"]),
+            line=_line_of(tree, place),
+            field=_field(place),
         ) from None
 
 
@@ -121,17 +121,20 @@ class _StrictLoader(yaml.SafeLoader):
 
 def _line_of(tree: yaml.Node | None, location: Sequence[int | str]) -> int | None:
     """Return the line of a field, or of the nearest thing above it that is there."""
-    node = tree
+    node, mark = tree, None if tree is None else tree.start_mark
     for part in location:
         below: yaml.Node | None = None
         if isinstance(node, yaml.SequenceNode) and isinstance(part, int):
             below = node.value[part] if part < len(node.value) else None
+            mark = mark if below is None else below.start_mark
         elif isinstance(node, yaml.MappingNode):
-            below = next((value for key, value in node.value if key.value == part), None)
+            for key, value in node.value:
+                if key.value == part:
+                    below, mark = value, key.start_mark
         if below is None:
             break
         node = below
-    return None if node is None else node.start_mark.line + 1
+    return None if mark is None else mark.line + 1
 
 
 def _field(location: Sequence[int | str]) -> str | None:
