@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -419,6 +420,54 @@ def test_docling_is_asked_for_by_name_or_not_at_all(write: Callable[..., Path]) 
     except ImportError:
         with pytest.raises(InputError, match="pip install 'benchfill\\[docling\\]'"):
             read_sources([path], pdf="docling")
+
+
+DOCLING_FAILS = {
+    "raise ImportError('no torch here')": "installed but cannot be loaded (no torch here)",
+    "class LocalEntryNotFoundError(OSError): ...\n"
+    "class DocumentConverter:\n"
+    "    def convert(self, path):\n"
+    "        try:\n"
+    "            raise LocalEntryNotFoundError('long words on caches')\n"
+    "        except OSError as error:\n"
+    "            raise RuntimeError('pipeline failed') from error\n":
+        "run `docling-tools models download` where there is a network",
+    "class DocumentConverter:\n"
+    "    def convert(self, path):\n"
+    "        raise ValueError('long words')\n":
+        "could not be converted by docling (ValueError)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("content", DOCLING_FAILS)
+def test_a_docling_that_fails_gets_one_sentence(
+    content: str, tmp_path: Path, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A package of that name that fails as the real one does, without a network for one."""
+    package = tmp_path / "libraries" / "docling"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "document_converter.py").write_text(content)
+    monkeypatch.syspath_prepend(str(package.parent))
+    for name in [one for one in sys.modules if one.split(".")[0] == "docling"]:
+        monkeypatch.delitem(sys.modules, name)
+    path = write("a.pdf", pdf([BODY]))
+    with pytest.raises(InputError) as caught:
+        read_sources([path], pdf="docling")
+    for name in ("docling", "docling.document_converter"):
+        sys.modules.pop(name, None)
+    assert DOCLING_FAILS[content] in caught.value.message
+    assert str(path) in caught.value.message
+    assert "long words" not in caught.value.message
+
+
+def test_a_cut_pdf_gets_one_sentence_and_nothing_beside_it(
+    write: Callable[..., Path], caplog: pytest.LogCaptureFixture
+) -> None:
+    path = write("a.pdf", pdf([BODY])[:400])
+    with pytest.raises(InputError, match="is a damaged PDF"):
+        read_sources([path])
+    assert not caplog.records
 
 
 def test_a_document_as_docling_gives_it() -> None:

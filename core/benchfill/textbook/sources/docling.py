@@ -21,6 +21,7 @@ _LEFT_OUT: dict[str, Why] = {
     "document_index": "table of contents",
     "reference": "references",
 }
+_HUB_ERRORS = {"LocalEntryNotFoundError", "OfflineModeIsEnabled", "HfHubHTTPError"}
 _NO_TEXT = {"picture", "chart", "form", "checkbox_selected", "checkbox_unselected"}
 
 
@@ -38,15 +39,37 @@ def read_with_docling(path: Path) -> Parsed:
             "'benchfill[docling]', or leave the option out.",
             source=str(path),
         )
-    from docling.document_converter import DocumentConverter  # noqa: PLC0415 - an extra
-
     try:
+        from docling.document_converter import DocumentConverter  # noqa: PLC0415 - an extra
+
         document = DocumentConverter().convert(path).document
+    except ImportError as error:
+        raise InputError(
+            f"was to be read with docling, which is installed but cannot be loaded ({error}); "
+            "install it anew, or leave the option out.",
+            source=str(path),
+        ) from None
     except Exception as error:  # docling's errors have no common root but this
+        if _no_weights(error):
+            raise InputError(
+                "was to be read with docling, whose models are not on this machine and could not "
+                "be fetched; run `docling-tools models download` where there is a network, or "
+                "leave the option out.",
+                source=str(path),
+            ) from None
         raise InputError(
             f"could not be converted by docling ({type(error).__name__}).", source=str(path)
         ) from None
     return Parsed(document_blocks(document))
+
+
+def _no_weights(error: BaseException | None) -> bool:
+    """Whether an error comes of weights that the Hugging Face hub did not give."""
+    while error is not None:
+        if type(error).__name__ in _HUB_ERRORS:
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def document_blocks(document: Any) -> list[Block]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import re
 from collections import Counter
 from importlib.util import find_spec
@@ -36,6 +37,8 @@ def read_pdf(content: bytes, source: str) -> Parsed:
         )
     from pypdf.errors import PyPdfError  # noqa: PLC0415 - an extra
 
+    # it logs each breach of the standard; what makes a file useless is said below, once
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
         reader = _open(content, source)
         pages = [page.extract_text() or "" for page in reader.pages]
