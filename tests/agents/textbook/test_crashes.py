@@ -7,7 +7,6 @@ item, its measurement, its outcome. What is bought is counted by the provider.
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections import Counter
 from contextlib import suppress
@@ -25,10 +24,11 @@ from benchfill_agents.steps import InMemorySteps
 from benchfill_agents.textbook.aim import Aim
 from benchfill_agents.textbook.calls import LANDING
 from support import textbook_world as world
-from support.arithmetic_world import HOLE, PREFIX
+from support.arithmetic_world import PREFIX
 from support.fill_world import KeptTranscript, World
 from support.scripted_server import ScriptedServer
 from support.textbook_run import Durable, chapter
+from support.textbook_stages import STAGES, answering, script, stage_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,39 +40,7 @@ if TYPE_CHECKING:
     from support.scripted_server import Record
 
 PLAN = {"cells": [{"competency": "loop-tracing", "bloom": "Apply", "count": 1}]}
-IN_THE_GAP = {"polynomial from its coefficients": sum(HOLE) / 2}
 CHAPTERS = tuple(chapter(one) for _, one in world.COMPETENCIES.values())
-STAGES = {
-    "taxonomy": "taxonomy",
-    "knowledge": "knowledge/05-loop",
-    "graph": "item-1/graph",
-    "question": "item-1/question",
-    "repair_self_contained": "item-1/repair-self_contained",
-    "trace_review": "item-1/trace-review",
-    "repair_integrity": "item-1/repair-integrity",
-    "repair_concise": "item-1/repair-concise",
-    "repair_source_references": "item-1/repair-source_references",
-    "repair_sound": "item-1/repair-sound",
-    "final_check": "item-1/final-check-1",
-    "solve": "item-1/blind-solve-2",
-    "mend": "item-1/mend-2",
-    "calibrate": "item-1/calibrate",
-    "outcome": "item-1/outcome",
-}
-"""The step of each stage at which the job dies."""
-
-
-class Played(world.World):
-    """The recorded replies, for an item of all stages: with a vague error, and two retries."""
-
-    def _question(self, request: Request) -> str:
-        question = json.loads(super()._question(request))
-        question["distractors"][3]["error"]["description"] = world.VAGUE
-        return json.dumps(question)
-
-
-def script() -> Played:
-    return Played(world.PLANS)
 
 
 class Crash(Exception):  # noqa: N818
@@ -160,19 +128,6 @@ def job_in(folder: Path, gap: Gap) -> Job:
     folder.mkdir(exist_ok=True)
     steps = CrashingSteps()
     return Job(gap, Durable(folder, gap.url, steps, KeptTranscript()), steps)
-
-
-def answering(played: world.World) -> Any:
-    def answer(request: Request) -> Reply:
-        if request.model.startswith(PREFIX):
-            return world.pool_answer(request, IN_THE_GAP)
-        return played(request)
-
-    return answer
-
-
-def stage_of(request: Request) -> str:
-    return "calibrate" if request.model.startswith(PREFIX) else world.stage_of(request)
 
 
 @pytest.fixture(scope="module")
