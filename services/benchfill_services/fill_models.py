@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import benchfill as bf
     from benchfill_agents.pool.rollouts import RolloutRunner
 
-    from .fill_job import FillRequest
+    from .fill_request import FillRequest
     from .store.usage import RedisUsage
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .jobs.record import FillBudget, FillSpec
 
 if TYPE_CHECKING:
-    from .fill_job import FillRequest
+    from .fill_request import FillRequest
 
 
 def spec_of(request: FillRequest, *, benchmark: str, version: int, pool: str) -> FillSpec:

@@ -9,7 +9,7 @@ from benchfill.errors import BudgetExhaustedError
 from benchfill_agents.spending import Allowance
 
 if TYPE_CHECKING:
-    from ..fill_job import FillRequest
+    from ..fill_request import FillRequest
     from ..jobs.record import FillBudget
     from ..store.usage import RedisUsage
 

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from redis.asyncio import Redis
 
-    from ..fill_job import FillInputs, FillRequest
+    from ..fill_job import FillInputs
+    from ..fill_request import FillRequest
     from ..settings import Settings
     from .jobs_file import NamedRequest
 
@@ -49,11 +50,20 @@ class KnownJob:
 
 
 def known_job(named: NamedRequest, settings: Settings) -> KnownJob:
-    """Settle who judges, and hash the files. Raises InputError when one cannot be read."""
-    judge = judge_of(named.request.judge, settings.judge, read_pool(named.request.pool))
-    request = replace(named.request, judge=judge)
-    paths = (request.items, request.responses, request.pool)
-    inputs = {str(path): _sha256(path) for path in paths}
+    """Settle who judges, and hash the files.
+
+    Raises
+    ------
+    InputError
+        A file cannot be read; names the line of the file of jobs, too.
+    """
+    try:
+        judge = judge_of(named.request.judge, settings.judge, read_pool(named.request.pool))
+        request = replace(named.request, judge=judge)
+        paths = (request.items, request.responses, request.pool)
+        inputs = {str(path): _sha256(path) for path in paths}
+    except InputError as error:
+        raise InputError(error.message, source=named.source, line=named.line) from None
     return KnownJob(named.name, request, request.job_id(inputs), inputs)
 
 

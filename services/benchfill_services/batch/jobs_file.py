@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from benchfill.errors import InputError
 
-from ..fill_job import FillRequest
+from ..fill_request import FillRequest
 from ..jobs.record import FillBudget
 from .lined_yaml import read_yaml
 
@@ -74,6 +74,10 @@ class NamedRequest:
 
     name: str
     request: FillRequest
+    source: str = ""
+    """The file of jobs."""
+    line: int | None = None
+    """Where the job begins in it."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +98,12 @@ def read_jobs(path: Path, out: Path) -> Jobs:
         Names the line and the field at fault.
     """
     found = read_yaml(path)
+    if found.data is None:
+        raise InputError(
+            "is empty; it needs `jobs:` with a list of fills.", source=str(path), line=1
+        )
     if not isinstance(found.data, dict):
-        raise InputError("must be a mapping with the key `jobs`, a list.", source=str(path))
+        raise InputError("must be a mapping with the key `jobs`, a list.", source=str(path), line=1)
     try:
         content = JobsContent.model_validate(found.data)
     except ValidationError as error:
@@ -103,7 +111,12 @@ def read_jobs(path: Path, out: Path) -> Jobs:
     names = [entry.name or f"job-{number}" for number, entry in enumerate(content.jobs, start=1)]
     _refuse_twins(names, found, path)
     jobs = tuple(
-        NamedRequest(name, _request(content.defaults, entry, number, (found, path), out / name))
+        NamedRequest(
+            name,
+            _request(content.defaults, entry, number, (found, path), out / name),
+            str(path),
+            found.line_of(("jobs", number)),
+        )
         for number, (name, entry) in enumerate(zip(names, content.jobs, strict=True))
     )
     return Jobs(jobs, content.at_once, content.budget)
@@ -166,6 +179,14 @@ def _told(error: ValidationError, found: LinedYaml, path: Path) -> InputError:
         message = "is no field of this file; take it out or correct its name"
     elif first["type"] == "missing":
         message = "is missing"
+    elif first["type"] == "string_pattern_mismatch":
+        message = "may have letters, digits, `.`, `_` and `-`, 64 at most, and begins with no mark"
+    elif first["type"] == "tuple_type":
+        message = "must be a list"
+    elif first["type"] == "too_short":
+        message = "has no job in it; a list of one or more is needed"
+    elif first["type"] in {"model_type", "dict_type", "model_attributes_type"}:
+        message = "must be a mapping (`key: value`)"
     return InputError(
         f"{message[0].lower()}{message[1:]}.",
         source=str(path),

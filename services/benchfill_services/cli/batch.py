@@ -30,6 +30,10 @@ def batch(
     from .output import command_output
 
     with command_output("batch", json=json, seed=None, inputs=[jobs]) as output:
+        from ..batch.jobs_file import read_jobs
+
+        found = read_jobs(jobs, out)  # a wrong line is told before the rest is loaded, seconds
+
         from .batch_run import run_batch_command
 
-        run_batch_command(jobs, out, workers, output)
+        run_batch_command(found, out, workers, output)

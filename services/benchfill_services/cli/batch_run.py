@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import typer
 
 from ..batch.batch import pools_of, run_batch
-from ..batch.jobs_file import read_jobs
 from ..batch.view import BatchView, JobView
 from ..fill_plan import providers_of
 from ..fill_spec import spec_of
@@ -29,9 +28,8 @@ if TYPE_CHECKING:
 BUG, CANNOT_USE, NOT_FILLED = 1, 2, 3
 
 
-def run_batch_command(path: Path, out: Path, workers: int | None, output: CommandOutput) -> None:
-    """Read the file, carry out its jobs, write the summary."""
-    jobs = read_jobs(path, out)
+def run_batch_command(jobs: Jobs, out: Path, workers: int | None, output: CommandOutput) -> None:
+    """Carry out the jobs of a file, and write the summary."""
     settings = Settings()
     # an --out that cannot be written is found now, not after the rollouts are paid
     write_folder(out, {"batch.json": json_bytes(output.envelope())})

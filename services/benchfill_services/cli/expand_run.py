@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from ..expand.loop import Expanded
     from ..expand.planning import Wanted
-    from ..fill_job import FillRequest
+    from ..fill_request import FillRequest
     from ..review.provenance import ItemProvenance
     from .output import CommandOutput
 

@@ -11,9 +11,10 @@ import typer
 from benchfill_agents.messages import CalibrationRound, Rewriting
 from benchfill_agents.pool.config import read_pool
 
-from ..fill_job import FillRequest, Watchers, check_names, read_inputs, run_job
+from ..fill_job import Watchers, check_names, read_inputs, run_job
 from ..fill_judge import judge_of
 from ..fill_plan import Earlier, plan_of, providers_of
+from ..fill_request import FillRequest
 from ..fill_spec import spec_of
 from ..report.fill_report import write_fill_report
 from ..report.folder import json_bytes, write_folder

@@ -70,7 +70,7 @@ def command_output(
         output.inputs = {str(path): sha256_of(path) for path in inputs}
         yield output
     except KeyboardInterrupt:
-        _fail(output, InterruptedRunError("interrupted; the same command goes on where it was."))
+        _fail(output, InterruptedRunError("the same command goes on where it was."))
     except BenchFillError as error:
         _fail(output, error)
     except typer.Exit:

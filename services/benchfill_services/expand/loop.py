@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from benchfill_agents.target import FillTarget
 
     from ..batch.shared_pools import SharedPools
-    from ..fill_job import FillInputs, FillRequest, Watchers
+    from ..fill_job import FillInputs, Watchers
+    from ..fill_request import FillRequest
     from ..review.desk import ReviewDesk
     from ..settings import Settings
     from ..store.benchmark_files import VersionFiles

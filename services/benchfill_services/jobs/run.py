@@ -13,9 +13,10 @@ import benchfill as bf
 from benchfill_agents.pool.config import read_pool
 from benchfill_agents.pool.providers import refuse_providers_elsewhere
 
-from ..fill_job import Desk, FillRequest, Watchers, carry_out, fit_files, read_inputs
+from ..fill_job import Desk, Watchers, carry_out, fit_files, read_inputs
 from ..fill_judge import NOBODY
 from ..fill_models import prompt_hashes, writer
+from ..fill_request import FillRequest
 from ..observability.traces import span
 from ..review.failure import tell_failure
 from ..review.opening import CaseSource, note_of

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from benchfill.errors import BudgetExhaustedError
 from benchfill_services.batch.common_budget import CommonBudget
 from benchfill_services.batch.grants import Grants
-from benchfill_services.fill_job import FillRequest
+from benchfill_services.fill_request import FillRequest
 from benchfill_services.jobs.record import FillBudget
 from benchfill_services.store.usage import RedisUsage
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from benchfill.errors import InputError
+from benchfill_services.batch.job_files import known_job
 from benchfill_services.batch.jobs_file import read_jobs
+from benchfill_services.settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,14 +67,18 @@ WRONG = {
     "a number for a truth": (GOOD.replace("false", "0"), 18, "jobs[1].anchors", "boolean"),
     "missing": (GOOD.replace("  pool: pool.yaml\n", ""), 7, "jobs[0].pool", "missing"),
     "twins": (GOOD.replace("- items", "- name: AMC\n    items"), 13, "jobs[1].name", "'AMC'"),
-    "a path": (GOOD.replace("name: amc", "name: ../amc"), 8, "jobs[0].name", "pattern"),
+    "a path": (GOOD.replace("name: amc", "name: ../amc"), 8, "jobs[0].name", "letters, digits"),
     "twice": (GOOD.replace("seed: 4", "gaps: 4"), 12, None, "'gaps' stands twice"),
     "alias": ("a: &x 1\nb: *x\n", 2, None, "aliases"),
     "no YAML": ("jobs: [\n", 2, None, "not valid YAML"),
-    "no jobs": ("jobs: []\n", 1, "jobs", "at least 1"),
+    "no jobs": ("jobs: []\n", 1, "jobs", "has no job in it"),
     "nothing": ("at_once: 1\n", 1, "jobs", "is missing"),
-    "empty": ("", None, None, "mapping"),
-    "a list": ("- a\n", None, None, "mapping"),
+    "empty": ("", 1, None, "is empty; it needs `jobs:`"),
+    "only a comment": ("# to do\n", 1, None, "is empty"),
+    "a list": ("- a\n", 1, None, "mapping"),
+    "a number for a list": (GOOD.replace("[0.4, 1]", "0.4"), 16, "jobs[1].at", "must be a list"),
+    "no such place": (GOOD.replace("[0.4, 1]", "[0.4, 7]"), 16, "jobs[1].at[1]", "less than"),
+    "no defaults": ("defaults: 3\njobs: [{}]\n", 1, "defaults", "must be a mapping"),
     "a list as key": ("? [a]\n: 1\n", 1, None, "key must be a word"),
 }
 
@@ -93,3 +101,27 @@ def test_odd_bytes_are_one_sentence(content: bytes, tmp_path: Path) -> None:
         read_jobs(path, tmp_path)
     with pytest.raises(InputError, match="cannot be read"):
         read_jobs(tmp_path / "none.yaml", tmp_path)
+
+
+def test_a_jobs_missing_file_is_told_with_the_jobs_line(tmp_path: Path) -> None:
+    path = write(tmp_path, GOOD)
+    (tmp_path / "pool.yaml").write_text("models: [{name: m, model: openai/m}]\n")
+    named = read_jobs(path, tmp_path / "out").jobs
+    for job, line, file in ((named[0], 8, "amc/items.jsonl"), (named[1], 13, "other.yaml")):
+        with pytest.raises(InputError) as caught:
+            known_job(job, Settings(data_dir=tmp_path / "data"))
+        assert str(caught.value).replace("No such", "no such") == (
+            f"{path}, line {line}: {tmp_path / file}: cannot be read (no such file or directory)."
+        )
+
+
+def test_the_file_is_read_before_what_takes_seconds_is_loaded() -> None:
+    """A misspelt key is told at once: neither PyMC nor litellm is imported for it."""
+    code = (
+        "import sys, benchfill_services.batch.jobs_file as _;"
+        "print(sorted({'pymc', 'litellm', 'autogen_agentchat', 'scipy'} & set(sys.modules)))"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+    assert said.strip() == "[]"
