@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from benchfill_services.review.rules import NewVerdict
 
-# a fit for each version: on a busy machine minutes a run, and the limits are only there to end hangs
+# a fit for each version takes minutes on a busy machine; the limits are only there to end hangs
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(2400)]
 LONGEST = 600  # seconds of a run
 
