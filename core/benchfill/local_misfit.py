@@ -13,7 +13,7 @@ few leave the others' deviations open. By the central limit theorem the sum is t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import betaln, expit
@@ -25,14 +25,6 @@ STEP = 0.0075  # logits
 _LARGEST = 1e6  # of the Beta's two parameters together: so little scatter is none
 _SMALLEST = 1e-3
 _LEAST_VARIANCE = 1e-12
-
-
-class _Told(NamedTuple):
-    """What counts say of a rate, at each place of the line: shape (L,) each."""
-
-    log_likelihood: NDArray[np.float64]
-    mean: NDArray[np.float64]
-    variance: NDArray[np.float64]
 
 
 class LocalMisfit:
@@ -70,45 +62,39 @@ class LocalMisfit:
         self._guessing, self._sd = guessing, sd
         self._p, self._size = self._beta(line)
         self._prior = self._p * (1 - self._p) / (self._size + 1)
-        self._told: dict[tuple[float, float], _Told] = {}
+        self._told: dict[tuple[float, float], NDArray[np.float64]] = {}
         p, size = self._beta(others[:, None] - grid)
-        self._others = np.asarray((p * (1 - p) / (size + 1)).sum(0))
+        open_ = np.tile((p * (1 - p) / (size + 1)).sum(0), (len(theta), 1))
+        self._back = self._stride * np.arange(len(grid))
+        for first in self._first.T:
+            open_ += self._prior[first[:, None] - self._back]
+        self._before = open_  # variance of the sum of all deviations, nobody asked
 
     def log_likelihood(
         self, correct: NDArray[np.float64], n: NDArray[np.float64], draws: slice, window: slice
     ) -> NDArray[np.float64]:
         """Return the log likelihood of counts (J,) for some draws and a part of the grid."""
-        places = range(*window.indices(len(self._others)))
-        back = self._stride * np.asarray(places)
-        first = self._first[draws]
-        shape = (len(first), len(places))
-        total, off = np.zeros(shape), np.zeros(shape)
-        before = np.tile(self._others[window], (len(first), 1))
-        after = before.copy()
-        for j in range(first.shape[1]):
-            at = first[:, j, None] - back
-            prior = self._prior[at]
-            before += prior
-            if n[j] == 0:
-                after += prior
-                continue
-            told = self._of(correct[j], n[j])
-            total += told.log_likelihood[at]
-            off += (told.mean - self._p)[at]
-            after += told.variance[at]
-        after = np.maximum(after, _LEAST_VARIANCE)
+        before = self._before[draws, window]
+        found = np.zeros((*before.shape, 3))
+        for j in np.flatnonzero(n > 0):
+            at = self._first[draws, j, None] - self._back[window]
+            found += self._of(correct[j], n[j])[at]
+        total, off, less = np.moveaxis(found, -1, 0)
+        after = np.maximum(before + less, _LEAST_VARIANCE)
         before = np.maximum(before, after)
         return np.asarray(total - off**2 / (2 * after) - 0.5 * np.log(after / before))
 
-    def _of(self, correct: float, n: float) -> _Told:
+    def _of(self, correct: float, n: float) -> NDArray[np.float64]:
+        """Return what counts say of a rate at each place of the line, shape (L, 3).
+
+        Their log likelihood, how far the rate is off what 1PL says, and how its variance changes.
+        """
         if (correct, n) not in self._told:
             right, wrong = self._size * self._p, self._size * (1 - self._p)
             mean = (right + correct) / (self._size + n)
-            self._told[correct, n] = _Told(
-                betaln(right + correct, wrong + n - correct) - betaln(right, wrong),
-                mean,
-                mean * (1 - mean) / (self._size + n + 1),
-            )
+            log_likelihood = betaln(right + correct, wrong + n - correct) - betaln(right, wrong)
+            less = mean * (1 - mean) / (self._size + n + 1) - self._prior
+            self._told[correct, n] = np.column_stack([log_likelihood, mean - self._p, less])
         return self._told[correct, n]
 
     def _beta(self, away: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

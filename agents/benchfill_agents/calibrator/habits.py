@@ -110,4 +110,7 @@ def _learn(seen: list[Seen]) -> _Learned:
         coefficients = covariance @ (wanted + prior_precision @ np.array([0.0, _PULL]))
         off = kept @ ((mean - rows @ coefficients) ** 2 + variance)
         noise = float(np.sqrt((off + _NOISE_WEIGHT * _NOISE**2) / (kept.sum() + _NOISE_WEIGHT)))
-    return _Learned(coefficients, covariance, noise)
+    # a child whose own place is vague tells less: observed, not complete, information (Louis 1982)
+    known = kept * np.clip(1 - variance / noise**2, 0, 1)
+    observed = prior_precision + (rows * known[:, None]).T @ rows / noise**2
+    return _Learned(coefficients, np.linalg.inv(observed), noise)
