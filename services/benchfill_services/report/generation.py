@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from .folder import json_bytes, jsonl_bytes, merged, write_folder
 from .generation_figures import figures_of
 from .generation_page import page_of
+from .words import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,5 +96,7 @@ def cost_words(spent: Sequence[Spent]) -> str:
     tokens = sum(one.prompt_tokens + one.completion_tokens for one in spent)
     unpriced = sum(one.unpriced for one in spent)
     dollars = f"${sum(one.usd for one in spent):.4f}"
-    price = dollars if not unpriced else f"{dollars} and {unpriced:,} calls of unknown price"
-    return f"{calls:,} calls of Designer, Verifier and Solver, {tokens:,} tokens, {price}."
+    if unpriced:
+        dollars = "price unknown" if unpriced == calls else f"{dollars} and {unpriced:,} unpriced"
+    done = count_of(calls, "call")
+    return f"{done} of Designer, Verifier and Solver, {tokens:,} tokens, {dollars}."

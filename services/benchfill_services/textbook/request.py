@@ -161,7 +161,8 @@ def _check_chapters(request: GenerateRequest, taxonomy: Taxonomy, reading: Readi
             if chapter not in known:
                 raise InputError(
                     f"names the chapter {chapter!r}, which is none of the sources'; they have "
-                    f"{', '.join(sorted(known))}.",
+                    f"{', '.join(sorted(known))}. Add its file with --source, or take the "
+                    "competency out.",
                     source=str(request.taxonomy),
                     field=f"competency {competency.id}",
                 )
@@ -173,6 +174,12 @@ def _benchmark(
     if request.aim_gap is None:
         if request.items is not None:
             raise InputError("is used with --aim-gap only; leave it out.", field="--items")
+        if request.budget_rollouts is not None:
+            raise InputError(
+                "nothing is measured without --aim-gap; for what writers may take, give "
+                "--budget-tokens or --budget-usd.",
+                field="--budget-rollouts",
+            )
         return None, ()
     if pool is None:
         raise InputError(

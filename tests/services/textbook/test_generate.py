@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,17 +15,15 @@ from benchfill_services.cli import app
 from benchfill_services.store.connection import connect
 from benchfill_services.store.reviews import RedisReviews
 from support import textbook_world as world
-from support.arithmetic_world import HOLE, PREFIX, write_benchmark
-from support.scripted_server import read_log
+from support.arithmetic_world import PREFIX, write_benchmark
+from support.textbook_stages import IN_THE_GAP
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pathlib import Path
 
     from benchfill_services.review.case import Case
     from support.openai_api import Reply, Request
     from support.scripted_server import ScriptedServer
-
-SUPPORT = Path(__file__).parents[2] / "support"
 
 
 @pytest.fixture
@@ -115,6 +107,44 @@ def test_a_taxonomy_is_proposed_and_never_written_over(
     assert asked == {"knowledge": 4, "taxonomy": 1}
 
 
+def test_what_is_proposed_for_two_chapters_is_said_in_words(
+    chapters: list[str], here: Path, scripted_server: ScriptedServer
+) -> None:
+    """And the file's folder is made, and only who sees the chapters is named."""
+    scripted_server.script(world.script())
+    pool, place = world.write_pool(here, scripted_server.url), here / "plans" / "proposed.yaml"
+    line = ["generate", *chapters[:2], "--pool", str(pool), "--out", str(here / "out")]
+    line += ["--propose-taxonomy", str(place)]
+    done = CliRunner().invoke(app, line)
+    assert done.exit_code == 0, done.stderr
+    assert place.exists()
+    words = " ".join(done.stdout.split())
+    assert words.startswith("Proposed: 1 competency in 1 area, in")
+    assert words.endswith("tokens, price unknown.")
+    assert "Designer gpt-recorded will see the chapters." in done.stderr
+    assert "Verifier" not in done.stderr
+
+
+def test_a_budget_in_dollars_says_whose_calls_it_cannot_count(
+    chapters: list[str], here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is called: the budget is 0."""
+    monkeypatch.setenv("RECORDED_KEY", "none")
+    pool = here / "pool.yaml"
+    names = ("openai/gpt-unheard-of", "anthropic/claude-unheard-of", "openai/gpt-4o-mini")
+    pool.write_text(
+        "models:\n"
+        + "".join(f"  - {{name: {n}, model: {n}, api_key_env: RECORDED_KEY}}\n" for n in names)
+    )
+    line = words(chapters, here, "http://127.0.0.1:9/v1", "--budget-usd", "0")
+    line[line.index("--pool") + 1] = str(pool)
+    done = CliRunner().invoke(app, line)
+    assert done.exit_code == 3, done.stderr
+    assert "raise the dollar budget" in json.loads(done.stdout)["why"]
+    noted = [one for one in done.stderr.splitlines() if one.startswith("The price of")]
+    assert [one.split()[3] for one in noted] == list(names[:2])
+
+
 def _request(record: Any) -> Any:
     return type("Request", (), {"body": record.body})
 
@@ -133,6 +163,15 @@ def _request(record: Any) -> Any:
             "--items: is used with --aim-gap only",
         ),
         (
+            ["--pool", "POOL", "--taxonomy", "TAXONOMY", "--per-competency", "1",
+             "--budget-rollouts", "5"],
+            "--budget-rollouts: nothing is measured without --aim-gap",
+        ),
+        (
+            ["--pool", "POOL", "--propose-taxonomy", "BLUEPRINT/proposed.yaml"],
+            "proposed.yaml, --propose-taxonomy: cannot be written",
+        ),
+        (
             ["--pool", "POOL", "--taxonomy", "TAXONOMY", "--blueprint", "BLUEPRINT",
              "--aim-gap", "BLUEPRINT"],
             "--aim-gap: items are written until the gaps are filled",
@@ -146,6 +185,7 @@ def test_what_cannot_be_used_is_said_in_a_sentence(
     pool = world.write_pool(here, "http://127.0.0.1:9/v1")
     places = {"POOL": pool, "TAXONOMY": taxonomy, "BLUEPRINT": blueprint}
     line = [str(places.get(word, word)) for word in more]
+    line = [word.replace("BLUEPRINT/", f"{blueprint}/") for word in line]
     done = CliRunner().invoke(app, ["generate", *chapters, "--out", str(here / "out"), *line])
     assert done.exit_code == 2, done.stdout
     assert said in done.stderr
@@ -159,65 +199,15 @@ def test_a_chapter_that_the_taxonomy_names_and_nobody_has(chapters: list[str], h
     assert "names the chapter '04-lists'" in done.stderr
 
 
-@pytest.fixture
-def provider(tmp_path: Path) -> Iterator[tuple[str, Path]]:
-    """The recorded replies, from a process that outlives its clients."""
-    log = tmp_path / "requests.jsonl"
-    command = [sys.executable, str(SUPPORT / "scripted_server.py"), "--log", str(log)]
-    script = f"{SUPPORT / 'textbook_world.py'}:reply"
-    with subprocess.Popen(
-        [*command, "--script", script, "--delay", "0.05"], stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        yield process.stdout.readline().strip(), log
-        process.kill()
-
-
-def answered(log: Path) -> Counter[str]:
-    records = read_log(log) if log.exists() else []
-    return Counter(one.key for one in records if one.sent)
-
-
-@pytest.mark.slow
-def test_sigkill_and_ctrl_c_buy_nothing_twice(
-    chapters: list[str], here: Path, provider: tuple[str, Path]
-) -> None:
-    url, log = provider
-    command = [sys.executable, "-m", "benchfill_services", *words(chapters, here, url)]
-    for enough, how in ((9, signal.SIGKILL), (25, signal.SIGINT)):
-        with subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=os.environ
-        ) as process:
-            deadline = time.monotonic() + 200
-            while sum(answered(log).values()) < enough and time.monotonic() < deadline:
-                time.sleep(0.01)
-                assert process.poll() is None, "ended before it was killed"
-            process.send_signal(how)
-            code, said = process.wait(), process.communicate()[0]
-    assert code == 130
-    assert json.loads(said)["status"] == "interrupted"
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ)
-    assert done.returncode == 0, done.stderr
-    # what was out at the kill and at the interrupt, one call each, may be answered to nobody
-    assert sum(answered(log).values()) - len(answered(log)) <= 2
-    document = json.loads(done.stdout)
-    assert document["status"] == "complete"
-    assert sum(one["calls"] for one in document["spent"]) == len(answered(log))
-
-
-IN_THE_GAP = {"polynomial from its coefficients": sum(HOLE) / 2}
-
-
 @pytest.mark.slow
 def test_items_for_a_gap_come_under_review(
     chapters: list[str], here: Path, scripted_server: ScriptedServer
 ) -> None:
-    """The fit alone takes longer than all tests of this file together."""
-    played = world.script()
+    """The recorded item whose difficulty lies in the gap fills it; the fit takes most of this."""
+    played, measured = world.script(), world.Evenly(IN_THE_GAP)
 
     def answer(request: Request) -> Reply:
-        measures = request.model.startswith(PREFIX)
-        return world.pool_answer(request, IN_THE_GAP) if measures else played(request)
+        return (measured if request.model.startswith(PREFIX) else played)(request)
 
     scripted_server.script(answer)
     files = write_benchmark(here, scripted_server.url)
@@ -231,8 +221,10 @@ def test_items_for_a_gap_come_under_review(
     line += ["--items", str(files.items), "--max-gaps", "1", "--min-p-in-gap", "0.8"]
     done = CliRunner().invoke(app, [*line, "--budget-rollouts", "4000"])
     document = json.loads(done.stdout)
-    # the recorded items end before it is sure that one of them fills the gap, or with it
-    assert document["status"] in {"gaps_filled", "short"}, done.stderr
+    assert (document["status"], done.exit_code) == ("gaps_filled", 0), done.stderr
+    (gap,) = document["gaps"]
+    items = {one.id: one.question for one in bf.read_items(here / "out" / "items.jsonl")}
+    assert "coefs = [2, 4, 3]" in items[gap["item"]]
     assert document["under_review"] == len(document["accepted"]) > 0
     cases = asyncio.run(under_review(here / "data"))
     assert {one.first.item.id for one in cases} == set(document["accepted"])
