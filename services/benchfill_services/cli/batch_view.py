@@ -104,7 +104,7 @@ def _state(job: JobView) -> Text:
     outcome = job.outcome
     if outcome is None:
         return Text(job.phase)
-    if outcome.end == "failed":
+    if outcome.error or outcome.end == "failed":
         return Text(visible(outcome.error or "failed"), style="red")
     filled = sum(one.outcome == "filled" for one in outcome.gaps)
     said = f"{_ENDED.get(outcome.end, outcome.end)}: {filled} of {len(outcome.gaps)} filled"

@@ -20,6 +20,7 @@ LEASE_MS = 8_000
 """How long a worker that went silent keeps its job from others."""
 _EVERY = 0.5
 _MARGIN = 1.0
+_TRIES = 3  # of renewing that fail in a row, at least, before Redis is taken to be gone
 
 
 class HandedBackError(BenchFillError):
@@ -78,7 +79,7 @@ class Holding:
 
     async def keep(self, work: asyncio.Task[object]) -> None:
         """Renew the lease until the work ends; end it when it is cancelled or the lease is lost."""
-        heard = time.monotonic()
+        tries, since = 0, 0.0
         while not work.done():
             began = time.monotonic()
             try:
@@ -87,14 +88,16 @@ class Holding:
                 self._give_up(error, work)
                 return
             except Exception as error:
-                # whatever the client makes of it (not all are its own errors), Redis is away: it
-                # may be back before the lease ends. If nobody renewed it, calls would wait for ever
-                if time.monotonic() - heard > self._patience:
-                    self._give_up(InterruptedRunError(_away(heard, error)), work)
+                # Whatever the client makes of it (not all are its own errors) Redis is away. It may
+                # be back before the lease ends; calls would wait for ever if nobody renewed it.
+                # Counted from the first failure: a machine that stood still tells nothing of Redis.
+                tries, since = tries + 1, since if tries else time.monotonic()
+                if tries >= _TRIES and time.monotonic() - since > self._patience:
+                    self._give_up(InterruptedRunError(_away(since, error)), work)
                     return
                 await asyncio.sleep(_EVERY)
                 continue
-            heard = began
+            tries = 0
             self._until = began + LEASE_MS / 1000 - _MARGIN
             self._renewed.set()
             if said == "cancel" and not self.cancelled:

@@ -58,6 +58,11 @@ def _caveats(report: BatchReport) -> tuple[str, ...]:
         for job in report.jobs
         if job.end == "failed"
     ]
+    said += [
+        f"{job.job} was interrupted: {one_line(job.error, _SAID)}"
+        for job in report.jobs
+        if job.end == "interrupted" and job.error
+    ]
     spent = [job.job for job in report.jobs if job.end == "budget_exhausted"]
     if spent:
         said.append(f"The budget was spent before {', '.join(spent)} ended; raise it to go on.")

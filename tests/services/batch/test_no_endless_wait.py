@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 from redis.asyncio import Redis
 from redis.asyncio.connection import Connection, ConnectionPool
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from benchfill.errors import InterruptedRunError
@@ -57,7 +59,8 @@ async def ended_by(holding: Holding, redis: Redis) -> float:
 
 async def test_calls_do_not_wait_for_ever_for_a_redis_that_is_gone(tmp_path: Path) -> None:
     with RedisServer(tmp_path / "redis") as server:
-        redis = Redis.from_url(server.url, decode_responses=True)
+        at_once = Retry(NoBackoff(), 0)
+        redis = Redis.from_url(server.url, decode_responses=True, retry=at_once)
         holding = await Holding.take(redis, JOB, threading.Event(), patience=1.0)
         assert holding is not None
     assert await ended_by(holding, redis) < 10
