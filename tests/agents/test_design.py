@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchfill_agents.calibrator.design import (
+    Design,
     Standing,
     expected_reduction,
     gain_rates,
@@ -45,3 +46,10 @@ def test_what_cannot_win_is_not_asked_about() -> None:
 def test_a_child_known_but_for_the_borders_gains_nothing() -> None:
     rates = gain_rates([child(0.1, 1e-4, 0.4), child(0.1, 0.4)], 0.5)
     assert rates[0] < 1e-6 < rates[1]
+
+
+@given(st.integers(0, 2_000))
+def test_a_step_is_a_share_of_what_was_asked_and_never_less_than_a_batch(asked: int) -> None:
+    step = Design().next(asked)
+    assert step >= Design().batch
+    assert step <= max(Design().batch, asked / 4)

@@ -38,6 +38,12 @@ class Design:
     most: int = 480
     worth: float = 1e-5
     """Asking on ends when a rollout is expected to narrow the gap by less, on the z scale."""
+    growth: float = 0.25
+    """The more of a child is known, the less a few rollouts change: then more are asked at once."""
+
+    def next(self, asked: int) -> int:
+        """Return how many rollouts a child of so many gets next."""
+        return max(self.batch, int(self.growth * asked))
 
 
 @dataclass(frozen=True)

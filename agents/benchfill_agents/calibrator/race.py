@@ -145,7 +145,8 @@ class Race:
         measurement = self._measured[item]
         posterior = measurement.posterior(self._bench)
         tells = telling(self._bench, posterior.grid, posterior.density, measurement.guessing)
-        self._sizes[item] = size = tells.allocate(measurement.asked, self._plan.design.batch)
+        more = self._plan.design.next(int(measurement.asked.sum()))
+        self._sizes[item] = size = tells.allocate(measurement.asked, more)
         one = Standing.of(
             posterior, self._bench.borders(self._target), tells.rate(measurement.asked, size)
         )
