@@ -14,6 +14,8 @@ from .rewriter.child import Rejection
 from .turns import RecordedAgent
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pydantic import BaseModel
 
     from benchfill.items import Item
@@ -216,7 +218,7 @@ class CalibratorAgent(RecordedAgent):
         self._learned = learned
         self._measured: list[Calibration] = []
         self._parents: dict[str, float] = {}  # z by id
-        self._parent_of: dict[str, str] = {}
+        self._children: dict[str, Child] = {}
 
     @override
     def hear(self, content: BaseModel) -> None:
@@ -225,19 +227,26 @@ class CalibratorAgent(RecordedAgent):
         elif isinstance(content, Retrieval):
             self._parents |= {entry.item.id: entry.z for entry in content.parents}
         elif isinstance(content, Validation):
-            self._parent_of |= {child.item.id: child.parent_id for child in content.valid}
+            self._children |= {child.item.id: child for child in content.valid}
 
     @override
-    def replayed(self, result: CalibrationRound) -> None:
+    async def replayed(self, result: CalibrationRound) -> None:
         self._calibrator.allowance.used += result.rollouts
         self._calibrator.remember(result.calibrations, self._target, self._parent_places())
+        await self._keep(result.calibrations)  # the memory may be a new one
+
+    async def _keep(self, calibrations: Sequence[Calibration]) -> None:
+        """Give measured children to the memory."""
+        await self._memory.add(
+            *(self._calibrator.entry(self._children[one.item], one) for one in calibrations)
+        )
 
     def _parent_places(self) -> dict[str, float]:
         """Return the z of each child's parent by the child's id."""
         return {
-            child: self._parents[parent]
-            for child, parent in self._parent_of.items()
-            if parent in self._parents
+            name: self._parents[child.parent_id]
+            for name, child in self._children.items()
+            if child.parent_id in self._parents
         }
 
     async def _guesses(self, items: list[Item]) -> dict[str, Guess]:
@@ -263,12 +272,7 @@ class CalibratorAgent(RecordedAgent):
             await self._guesses(items),
             last_round=last,
         )
-        await self._memory.add(
-            *(
-                self._calibrator.entry(child, calibration)
-                for child, calibration in zip(content.valid, calibrations, strict=True)
-            )
-        )
+        await self._keep(calibrations)
         chosen = self._calibrator.choose(
             [*self._measured, *calibrations], self._target, last_round=last
         )

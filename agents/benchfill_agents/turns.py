@@ -84,7 +84,7 @@ class RecordedSpeaker(BaseChatAgent):
             await self._steps.put(key, recorded)
         else:
             result = self._revived(recorded)
-            self.replayed(result)
+            await self.replayed(result)
         self.hear(result)
         self._latest = result
         message: BaseChatMessage = _spoken(type(result))(
@@ -112,7 +112,7 @@ class RecordedSpeaker(BaseChatAgent):
     def hear(self, content: BaseModel) -> None:
         """Take note of what was said, by others or by itself."""
 
-    def replayed(self, result: Any) -> None:
+    async def replayed(self, result: Any) -> None:
         """Take note that a step was done in an earlier run."""
 
 

@@ -155,20 +155,23 @@ class CrashingSteps(InMemorySteps):
 async def test_a_crash_after_any_step_changes_nothing(
     scripted_server: ScriptedServer, world: World
 ) -> None:
+    # so high a demand after so few rollouts is not met: there is a second round
+    plan = CalibrationPlan(min_p_in_gap=0.999, design=Design(first=6, batch=12, most=24))
+    two_rounds = FillOptions(plan=plan, anchors=False, rounds=2)
     steps = CrashingSteps()
-    whole = await fill(world, SMALL, steps=steps)
+    whole = await fill(world, two_rounds, steps=steps)
     told = [message["text"] for message in world.transcript.messages]
     total = len(await steps.keys())
     bought = sum(scripted_server.counts().values())
-    assert total >= 4
+    assert total >= 8
     for crash_at in range(1, total + 1):
         world.transcript.messages.clear()
         world.transcript.keys.clear()
         resumed = CrashingSteps()
         resumed.left = crash_at
         with pytest.raises(Crash):
-            await fill(world, SMALL, steps=resumed)
-        again = await fill(world, SMALL, steps=resumed)
+            await fill(world, two_rounds, steps=resumed)
+        again = await fill(world, two_rounds, steps=resumed)
         assert again.fills == whole.fills
         assert again.rollouts_total == whole.rollouts_total
         assert [message["text"] for message in world.transcript.messages] == told
