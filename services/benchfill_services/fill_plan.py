@@ -102,8 +102,7 @@ def plan_of(spec: FillSpec, pool: Pool, earlier: Earlier) -> FillPlan:
 def rollouts_at_most(spec: FillSpec, models: int) -> int:
     """Return how many rollouts a fill can use: anchors, then every child of every round."""
     gaps = len(spec.at) or spec.max_gaps
-    # the last batch may begin one rollout short of the most
-    sequential = Design().most + Design().batch - 1
+    sequential = Design().most
     a_child = FIXED_ROLLOUTS * models if spec.calibration == "fixed" else sequential
     children = gaps * spec.rounds * PARENTS * CHILDREN_PER_PARENT
     most = children * a_child + (ANCHORS * ANCHOR_ROLLOUTS * models if spec.anchors else 0)

@@ -48,8 +48,10 @@ def test_a_child_known_but_for_the_borders_gains_nothing() -> None:
     assert rates[0] < 1e-6 < rates[1]
 
 
-@given(st.integers(0, 2_000))
-def test_a_step_is_a_share_of_what_was_asked_and_never_less_than_a_batch(asked: int) -> None:
-    step = Design().next(asked)
-    assert step >= Design().batch
-    assert step <= max(Design().batch, asked / 4)
+@given(st.integers(0, 479))
+def test_a_step_is_a_share_of_what_was_asked_and_stays_below_the_most(asked: int) -> None:
+    design = Design()
+    step = design.next(asked)
+    assert 1 <= step <= max(design.batch, asked / 4)
+    assert asked + step <= design.most
+    assert step >= design.batch or asked + step == design.most

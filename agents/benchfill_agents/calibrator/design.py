@@ -42,8 +42,8 @@ class Design:
     """The more of a child is known, the less a few rollouts change: then more are asked at once."""
 
     def next(self, asked: int) -> int:
-        """Return how many rollouts a child of so many gets next."""
-        return max(self.batch, int(self.growth * asked))
+        """Return how many rollouts a child of so many gets next, and never more than `most`."""
+        return min(max(self.batch, int(self.growth * asked)), max(self.most - asked, 1))
 
 
 @dataclass(frozen=True)

@@ -121,7 +121,7 @@ async def test_a_version_becomes_files_once(valkey: Redis, tmp_path: Path) -> No
     ("items", "responses", "said"),
     [
         (b"", RESPONSES, "items: holds no item"),
-        (ITEMS.replace(b'"2"', b"2"), RESPONSES, "items, line 1, answer: input should be"),
+        (ITEMS.replace(b'"2"', b"2"), RESPONSES, "items, line 1, answer: must be a text"),
         (ITEMS, b"model,item,correct\nm1,a,7\n", "responses, line 2, correct: 7 is neither"),
         (ITEMS, b"model,item,correct\nm1,b,1\n", "items: none of its items stands in the resp"),
         (ITEMS.replace(b'"a"', b'"' + b"a" * 100_000 + b'"'), RESPONSES, "items: the id 'aaaa"),
