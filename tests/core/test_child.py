@@ -165,6 +165,16 @@ def test_few_draws_are_refused() -> None:
         child_posterior([1] * 6, [2] * 6, draws_of(199))
 
 
+def test_one_draw_says_that_abilities_are_known() -> None:
+    one = draws_of(200).thin(1)
+    alike = Draws(*(np.repeat(part, 200, axis=0) for part in one))
+    y, n = [3, 2, 4, 1, 0, 2], [5] * 6
+    known, said_200_times = (child_posterior(y, n, draws) for draws in (one, alike))
+    assert (known.mean, known.sd) == pytest.approx((said_200_times.mean, said_200_times.sd))
+    with pytest.raises(ValueError, match="2 draws are too few"):
+        child_posterior(y, n, draws_of(200).thin(2))
+
+
 def test_stated_probabilities_hold_with_estimated_abilities() -> None:
     """The small version of tests/studies/p_in_gap.py; docs/studies.md has the whole table."""
     rng = np.random.default_rng(2)
