@@ -95,7 +95,10 @@ class Validation(_Message):
 
 
 class CalibrationRound(_Message):
-    """The Calibrator's measurements, which close a round."""
+    """The Calibrator's measurements, which close a round.
+
+    They are of the round's children, and of those of earlier rounds that were asked about again.
+    """
 
     calibrations: tuple[Calibration, ...]
     rollouts: int = Field(0, description="rollouts asked for in this round, failed ones included")

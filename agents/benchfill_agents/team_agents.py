@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from typing_extensions import override
 
+from .calibrator import Foretold
 from .messages import Assignment, CalibrationRound, Retrieval, Rewriting, Validation
 from .rewriter import RewriteTask
 from .rewriter.child import Rejection
@@ -216,14 +217,14 @@ class CalibratorAgent(RecordedAgent):
         super().__init__("Calibrator", "Measures children on the pool.", target, steps)
         self._calibrator, self._memory, self._rounds = calibrator, memory, rounds
         self._learned = learned
-        self._measured: list[Calibration] = []
+        self._measured: dict[str, Calibration] = {}
         self._parents: dict[str, float] = {}  # z by id
         self._children: dict[str, Child] = {}
 
     @override
     def hear(self, content: BaseModel) -> None:
         if isinstance(content, CalibrationRound):
-            self._measured.extend(content.calibrations)
+            self._measured |= {one.item: one for one in content.calibrations}
         elif isinstance(content, Retrieval):
             self._parents |= {entry.item.id: entry.z for entry in content.parents}
         elif isinstance(content, Validation):
@@ -263,19 +264,19 @@ class CalibratorAgent(RecordedAgent):
     @override
     async def act(self, content: Validation) -> CalibrationRound:
         before = self._calibrator.allowance.used
+        earlier = self._calibrator.open(self._measured.values())
         items = [child.item for child in content.valid]
+        items += [self._children[one.item].item for one in earlier]
         last = content.round >= self._rounds
         calibrations = await self._calibrator.calibrate(
             items,
             self._target,
-            self._parent_places(),
-            await self._guesses(items),
+            Foretold(self._parent_places(), await self._guesses(items), earlier),
             last_round=last,
         )
         await self._keep(calibrations)
-        chosen = self._calibrator.choose(
-            [*self._measured, *calibrations], self._target, last_round=last
-        )
+        measured = self._measured | {one.item: one for one in calibrations}
+        chosen = self._calibrator.choose(list(measured.values()), self._target, last_round=last)
         return CalibrationRound(
             round=content.round,
             calibrations=calibrations,

@@ -18,6 +18,7 @@ _WORDS = {
     "model_attributes_type": "must be a mapping",
     "dict_type": "must be a mapping",
     "string_type": "must be a text",
+    "too_short": "is empty; one entry or more is needed",
 }
 
 
@@ -33,7 +34,7 @@ def first_problem(error: ValidationError, model: type[BaseModel]) -> tuple[Place
     if strange is not None:
         known = _keys_at(model, place[:-1])
         close = get_close_matches(str(place[-1]), known, n=1)
-        meant = f"did you mean {close[0]!r}?" if close else _those(known)
+        meant = f"perhaps {close[0]!r} is meant" if close else _those(known)
         return place, f"is no key here; {meant}"
     message = _WORDS.get(first["type"], first["msg"].removeprefix("Value error, "))
     return place, f"{message[0].lower()}{message[1:]}".removesuffix(".")

@@ -164,6 +164,12 @@ async def test_a_crash_after_any_step_changes_nothing(
     total = len(await steps.keys())
     bought = sum(scripted_server.counts().values())
     assert total >= 8
+    first, second = (
+        {one["item"] for one in message["content"]["calibrations"]}
+        for message in world.transcript.messages
+        if message["kind"] == "calibrationround"
+    )
+    assert first & second  # children of the first round compete again in the second
     for crash_at in range(1, total + 1):
         world.transcript.messages.clear()
         world.transcript.keys.clear()

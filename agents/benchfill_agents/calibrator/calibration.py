@@ -33,6 +33,7 @@ class ModelCount(BaseModel):
     model: str
     correct: int
     n: int
+    failed: int = Field(0, description="rollouts that were paid or tried for and have no score")
 
 
 class Calibration(BaseModel):
@@ -71,6 +72,11 @@ class Calibration(BaseModel):
         """Scored rollouts that went into it."""
         return sum(count.n for count in self.counts)
 
+    @property
+    def asked(self) -> int:
+        """Rollouts that were asked for, scored or not."""
+        return sum(count.n + count.failed for count in self.counts)
+
 
 @dataclass(eq=False)
 class Measurement:
@@ -93,10 +99,13 @@ class Measurement:
     def of(cls, calibration: Calibration, bench: Bench) -> Measurement:
         """Take up the counts of an earlier calibration."""
         counts = {count.model: count for count in calibration.counts}
-        n = np.array([counts[name].n if name in counts else 0 for name in bench.models])
-        y = np.array([counts[name].correct if name in counts else 0 for name in bench.models])
+        none = ModelCount(model="", correct=0, n=0)
+        own = [counts.get(name, none) for name in bench.models]
+        n = np.array([one.n for one in own])
+        y = np.array([one.correct for one in own])
+        asked = np.array([one.n + one.failed for one in own])
         foretold = Expected(*calibration.expected) if calibration.expected else None
-        return cls(calibration.item, calibration.guessing, y, n, n.copy(), foretold)
+        return cls(calibration.item, calibration.guessing, y, n, asked, foretold)
 
     def posterior(self, bench: Bench) -> ChildPosterior:
         """Return the child's posterior, averaged over the bench's draws."""
@@ -127,8 +136,10 @@ class Measurement:
             guessing=self.guessing,
             expected=(self.expected.mean, self.expected.sd) if self.expected else None,
             counts=tuple(
-                ModelCount(model=name, correct=int(y), n=int(n))
-                for name, y, n in zip(bench.models, self.correct, self.n, strict=True)
+                ModelCount(model=name, correct=int(y), n=int(n), failed=int(asked - n))
+                for name, y, n, asked in zip(
+                    bench.models, self.correct, self.n, self.asked, strict=True
+                )
             ),
         )
 

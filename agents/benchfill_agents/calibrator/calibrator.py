@@ -15,7 +15,7 @@ from .habits import RewriterHabits
 from .race import Foretold, Race
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ..spending import Allowance
     from ..target import FillTarget
     from .bench import Bench
-    from .learned import Guess
 
 Mode = Literal["sequential", "fixed"]
 FIXED_ROLLOUTS = 8
@@ -63,17 +62,15 @@ class Calibrator:
         self,
         children: Sequence[Item],
         target: FillTarget,
-        parents: Mapping[str, float] | None = None,
-        guesses: Mapping[str, Guess] | None = None,
+        foretold: Foretold | None = None,
         *,
         last_round: bool = True,
     ) -> tuple[Calibration, ...]:
         """Measure the children of one round, in their order.
 
-        `parents` gives the z of each child's parent by the child's id; with it children are
-        expected where this rewriter's children came to lie before in this run. `guesses` are those
-        that their text lets expect; of the two the narrower one counts. Before the last round,
-        asking ends also where children yet to be written promise more.
+        Children are expected where `foretold` lets them be. Those among them that earlier rounds
+        measured compete again from where they stood, and come back only if something came of it.
+        Before the last round, asking ends also where children yet to be written promise more.
 
         Raises
         ------
@@ -84,11 +81,20 @@ class Calibrator:
         """
         if not children:
             return ()
-        foretold = Foretold(parents or {}, guesses or {})
-        race = Race(self, children, target, foretold, last_round=last_round)
+        race = Race(self, children, target, foretold or Foretold(), last_round=last_round)
         if self.plan.mode == "fixed":
             return await race.fixed()
         return await race.sequential()
+
+    def open(self, calibrations: Iterable[Calibration]) -> list[Calibration]:
+        """Return those whose children can compete again with the next round's."""
+        return [
+            one
+            for one in calibrations
+            if self.plan.mode == "sequential"
+            and one.outcome == "undecided"
+            and one.asked < self.plan.design.most
+        ]
 
     def remember(
         self,

@@ -7,7 +7,7 @@ more, or children yet to be written promise more.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,12 +42,15 @@ LEARN_AGAIN = 1.1  # when there are so many times the rollouts
 
 @dataclass(frozen=True)
 class Foretold:
-    """What is known of children before they are measured, by their ids."""
+    """What is known of children before the round measures them."""
 
-    parents: Mapping[str, float]
-    """z of each child's parent."""
-    guesses: Mapping[str, Guess]
-    """What their text lets expect."""
+    parents: Mapping[str, float] = field(default_factory=dict)
+    """z of each child's parent, by the child's id; with it children are expected where this
+    rewriter's children came to lie before in this run."""
+    guesses: Mapping[str, Guess] = field(default_factory=dict)
+    """What their text lets expect, by id; of the two the narrower one counts."""
+    earlier: Sequence[Calibration] = ()
+    """Of those that earlier rounds measured and left open (`Calibrator.open`)."""
 
 
 class Race:
@@ -71,6 +74,9 @@ class Race:
         self._children = {child.id: child for child in children}
         models = len(self._bench.models)
         self._measured = {child.id: Measurement.empty(child, models) for child in children}
+        self._before = {one.item: one for one in foretold.earlier if one.item in self._measured}
+        for item, one in self._before.items():
+            self._measured[item] = Measurement.of(one, self._bench)
         self._outcomes: dict[str, Outcome] = {}
         self._standing: dict[str, Standing] = {}
         self._sizes: dict[str, NDArray[np.int64]] = {}
@@ -97,6 +103,7 @@ class Race:
                     measured.asked, self._plan.design.first
                 )
                 for item, measured in self._measured.items()
+                if item not in self._before
             }
         )
         while True:
@@ -117,6 +124,16 @@ class Race:
                 self._bench, self._target, self._outcomes.get(item, "undecided")
             )
             for item in self._children
+            if self._is_news(item)
+        )
+
+    def _is_news(self, item: str) -> bool:
+        """Tell whether the race found out something about a child."""
+        before = self._before.get(item)
+        return (
+            before is None
+            or self._outcomes.get(item) == "accepted"
+            or int(self._measured[item].asked.sum()) > before.asked
         )
 
     def _expect(self) -> None:
@@ -188,7 +205,11 @@ class Race:
 
     def _unwritten(self, half: float) -> float:
         """Return the gain rate of a child that another round may bring."""
-        like = [one.expected for one in self._measured.values() if one.expected is not None]
+        like = [
+            one.expected
+            for item, one in self._measured.items()
+            if one.expected is not None and item not in self._before
+        ]
         if self._last_round or not like:
             return 0.0
         aim, sd = np.array([self._aim]), float(np.mean([one.sd for one in like]))

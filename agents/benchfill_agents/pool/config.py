@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from benchfill.errors import InputError
 from benchfill.items import ItemDomain
+from benchfill.validation_words import first_problem
 
 from .external_config import runner_fields
 from .strict_yaml import load_yaml
@@ -345,12 +346,9 @@ def read_pool(path: str | Path) -> Pool:
     try:
         return Pool.model_validate(data)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        message = first["msg"].removeprefix("Value error, ")
+        place, message = first_problem(error, Pool)
         raise InputError(
-            f"{message[0].lower()}{message[1:]}.",
-            source=str(path),
-            field=_key_path(first["loc"], data) or None,
+            f"{message}.", source=str(path), field=_key_path(place, data) or None
         ) from None
 
 

@@ -42,12 +42,25 @@ def test_a_pool_file_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "said"),
+    [("models:\n", "models: must be a list."), ("models: []\n", "models: is empty; one entry")],
+)
+def test_a_list_of_no_models_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    path = write(tmp_path / "pool.yaml", text)
+    with pytest.raises(InputError, match=said):
+        read_pool(path)
+
+
+@pytest.mark.parametrize(
     ("change", "said"),
     [
         (("shots: 2", "shots: 3"), "model 'tiny' wants 3 shots, but there are 2 examples"),
         (("name: paid", "name: tiny"), "2 models have the name 'tiny'"),
         (("matrix_name: GPT", "matrix_name: tiny"), "2 models have the matrix_name 'tiny'"),
-        (("shots: 2", "shot: 2"), r"models[0].shot (tiny): extra inputs are not permitted"),
+        (
+            ("shots: 2", "shot: 2"),
+            "models[0].shot (tiny): is no key here; perhaps 'shots'",
+        ),
         (("temperature: 0.7", "temperature: 7"), "models[0].parameters.temperature (tiny)"),
         (("api_base: local", "api_base: localhost:80"), "neither an http(s) URL nor the word"),
         (
@@ -60,6 +73,7 @@ def test_a_pool_file_is_read(tmp_path: Path) -> None:
         (("scoring: numeric", "limits: {local: 0}"), "limits"),
         (("scoring: numeric", "limits: {other: 3}"), "'other', which is no model's api_base"),
         (("shots: 2", "shots: 2\n    shots: 1"), "line 12: is not valid YAML (the key 'shots'"),
+        (("shots: 2", "shots: 2\n    runners: 1"), "is no key here; perhaps 'runner'"),
         (("scoring: numeric", "scoring: *a"), "aliases are not supported"),
         (("scoring: numeric", "scoring: [1"), "is not valid YAML"),
     ],

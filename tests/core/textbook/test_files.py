@@ -73,7 +73,7 @@ CELL = "cells:\n- competency: slicing\n  bloom: Apply\n  count: 3\n"
     [
         ("", None, None, "is empty"),
         ("- a\n", None, None, "must be a mapping with the keys cells"),
-        ("cells: []\n", 1, "cells", "at least 1 item"),
+        ("cells: []\n", 1, "cells", "is empty; one entry or more is needed"),
         (CELL.replace("Apply", "Remember"), 3, "cells[0].bloom", "'Apply', 'Analyze'"),
         (CELL.replace("3", "0"), 4, "cells[0].count", "greater than or equal to 1"),
         (CELL.replace("3", "many"), 4, "cells[0].count", "valid integer"),
@@ -87,7 +87,7 @@ CELL = "cells:\n- competency: slicing\n  bloom: Apply\n  count: 3\n"
             CELL.replace("count", "cuont"),
             4,
             "cells[0].cuont",
-            "is no key here; did you mean 'count'?",
+            "is no key here; perhaps 'count' is meant",
         ),
         (CELL.replace("  count: 3\n", ""), 2, "cells[0].count", "is missing"),
         (CELL + CELL.replace("cells:\n", ""), 1, None, "stands twice; give its total count"),

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchfill.child import child_mle
 from benchfill_agents.anchors import adjusted, check_anchors
-from benchfill_agents.calibrator import CalibrationPlan, Calibrator
+from benchfill_agents.calibrator import CalibrationPlan, Calibrator, Foretold
 from benchfill_agents.memory import InMemoryMemory, MemoryEntry
 from benchfill_agents.retriever import Retriever
 from benchfill_agents.spending import Allowance
@@ -17,6 +17,7 @@ from benchfill_agents.spending import Allowance
 from .people import Habits, Pool, Rewriter
 
 if TYPE_CHECKING:
+    from benchfill.items import Item
     from benchfill_agents.calibrator import Calibration
     from benchfill_agents.target import FillTarget
 
@@ -93,7 +94,9 @@ async def _one(  # noqa: PLR0917 - the parts of a fill
     if sequential and calibrator.best_p_in_gap(target) < calibrator.plan.min_p_in_gap:
         return Filled(target, None, resolvable=False)
     retriever, aim = Retriever(memory), float(world.bench.scale.to_b(target.z))
-    measured: list[Calibration] = []
+    measured: dict[str, Calibration] = {}
+    at: dict[str, float] = {}
+    items: dict[str, Item] = {}
     for number in range(1, ROUNDS + 1):
         retrieval = await retriever.retrieve(target, number)
         children = [
@@ -101,26 +104,33 @@ async def _one(  # noqa: PLR0917 - the parts of a fill
             for parent in retrieval.parents
             for child in rewriter.write(parent.item.id, aim, per_parent)
         ]
-        at = {entry.item.id: entry.z for entry in retrieval.parents}
-        parents = {child.id: at[rewriter.parent[child.id]] for child in children}
-        results = await calibrator.calibrate(children, target, parents, last_round=number == ROUNDS)
-        measured.extend(results)
+        at |= {entry.item.id: entry.z for entry in retrieval.parents}
+        again = calibrator.open(measured.values())
+        items |= {child.id: child for child in children}
+        competing = [*children, *(items[one.item] for one in again)]
+        results = await calibrator.calibrate(
+            competing,
+            target,
+            Foretold({child.id: at[rewriter.parent[child.id]] for child in competing}, {}, again),
+            last_round=number == ROUNDS,
+        )
+        measured |= {one.item: one for one in results}
         await memory.add(
             *(
                 MemoryEntry(
-                    item=item,
+                    item=items[one.item],
                     z=one.z_mean,
                     sd=one.sd,
                     kind="child",
-                    parent=item.id.partition("~")[0],
+                    parent=one.item.partition("~")[0],
                 )
-                for item, one in zip(children, results, strict=True)
+                for one in results
             )
         )
-        chosen = calibrator.choose(measured, target, last_round=number == ROUNDS)
+        chosen = calibrator.choose(list(measured.values()), target, last_round=number == ROUNDS)
         if chosen is not None:
             break
-    kept = next((one for one in measured if one.item == chosen), None)
+    kept = measured[chosen] if chosen is not None else None
     scale = world.bench.scale
     return Filled(
         target,
@@ -132,7 +142,7 @@ async def _one(  # noqa: PLR0917 - the parts of a fill
         rounds=number,
         calibrations=tuple(
             (one.p_in_gap, one.q05, one.q95, float(scale.to_z(rewriter.truth[one.item])))
-            for one in measured
+            for one in measured.values()
             if one.item not in rewriter.wrong
         ),
     )

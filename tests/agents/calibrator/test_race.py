@@ -1,0 +1,147 @@
+"""Children of earlier rounds compete again, from where they stood."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from benchfill import Draws
+from benchfill.items import Item
+from benchfill.measure import DifficultyScale
+from benchfill_agents.calibrator import (
+    Bench,
+    Calibration,
+    CalibrationPlan,
+    Calibrator,
+    Foretold,
+    Measurement,
+)
+from benchfill_agents.calibrator.design import Design
+from benchfill_agents.spending import Allowance
+from benchfill_agents.target import FillTarget
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchfill_agents.pool.rollouts import RolloutRequest
+
+THETA = np.linspace(-1.5, 1.5, 6)
+BORDERS = np.array([-2.0, -0.6, 0.6, 2.0])
+TARGET = FillTarget(id="gap", z=0.5, z_left=0.35, z_right=0.65, left_item="i1", right_item="i2")
+TRUE = {"near": 0.05, "far": 0.9}
+
+
+@dataclass
+class Answering:
+    """Simulated models; a share of their answers never comes."""
+
+    rng: np.random.Generator
+    failing: float = 0.0
+    asked: list[tuple[str, str, int]] = field(default_factory=list)
+
+    async def run(self, requests: Sequence[RolloutRequest]) -> list[Scored]:
+        self.asked += [(one.model, one.item.id, one.sample) for one in requests]
+        return [self._score(one) for one in requests]
+
+    def _score(self, one: RolloutRequest) -> Scored:
+        if self.rng.random() < self.failing:
+            return Scored(None)
+        theta = THETA[int(one.model[1:])]
+        return Scored(bool(self.rng.random() < 1 / (1 + np.exp(TRUE[one.item.id] - theta))))
+
+
+@dataclass(frozen=True)
+class Scored:
+    """What the Calibrator looks at in a rollout."""
+
+    correct: bool | None
+
+
+def bench() -> Bench:
+    draws = Draws(theta=THETA[None], b=BORDERS[None], mu_b=np.array([0.0]), s_b=np.array([1.5]))
+    names = tuple(f"m{p}" for p in range(len(THETA)))
+    items = tuple(f"i{k}" for k in range(len(BORDERS)))
+    return Bench(
+        models=names,
+        matrix_names=names,
+        items=items,
+        draws=draws,
+        scale=DifficultyScale.of(BORDERS),
+    )
+
+
+def child(name: str) -> Item:
+    return Item(id=name, question=name, answer="1")
+
+
+def calibrator(answering: Answering, design: Design) -> Calibrator:
+    plan = CalibrationPlan(design=design)
+    return Calibrator(bench(), answering, Allowance(), plan)  # type: ignore[arg-type]
+
+
+async def first_round(answering: Answering) -> Calibration:
+    """Measure a child a little: it stays undecided."""
+    (one,) = await calibrator(answering, Design(first=12, most=12)).calibrate(
+        [child("near")], TARGET
+    )
+    assert one.outcome == "undecided"
+    return one
+
+
+@pytest.mark.parametrize("failing", [0.0, 0.3])
+async def test_an_earlier_child_goes_on_where_it_stood(failing: float) -> None:
+    answering = Answering(np.random.default_rng(7), failing)
+    before = await first_round(answering)
+    later = calibrator(answering, Design(first=6))
+    (again,) = later.open([before])
+    results = await later.calibrate(
+        [child("far"), child("near")], TARGET, Foretold(earlier=[again])
+    )
+    after = {one.item: one for one in results}["near"]
+    assert after.outcome == "accepted"
+    assert after.rollouts > before.rollouts
+    # no answer is asked for twice, also not where some had failed
+    assert len(set(answering.asked)) == len(answering.asked)
+    assert after.asked == sum(item == "near" for _, item, _ in answering.asked)
+    for then, now in zip(before.counts, after.counts, strict=True):
+        assert now.n >= then.n
+        assert now.correct >= then.correct
+
+
+async def test_an_earlier_child_of_which_nothing_new_is_known_does_not_come_back() -> None:
+    answering = Answering(np.random.default_rng(7))
+    before = await first_round(answering)
+    nothing_pays = calibrator(answering, Design(first=6, most=12))
+    assert nothing_pays.open([before]) == []
+    results = await nothing_pays.calibrate(
+        [child("far"), child("near")], TARGET, Foretold(earlier=[before])
+    )
+    assert [one.item for one in results] == ["far"]
+
+
+async def test_what_is_settled_does_not_compete_again() -> None:
+    answering = Answering(np.random.default_rng(7))
+    before = await first_round(answering)
+    way = calibrator(answering, Design())
+    for outcome in ("accepted", "outside", "resolution_limited"):
+        assert way.open([before.model_copy(update={"outcome": outcome})]) == []
+    fixed = Calibrator(way.bench, answering, Allowance(), CalibrationPlan("fixed"))  # type: ignore[arg-type]
+    assert fixed.open([before]) == []
+
+
+def test_rollouts_without_a_score_are_kept_apart() -> None:
+    asked = np.array([3, 0, 2, 5, 0, 1])
+    measured = replace(
+        Measurement.empty(child("near"), 6),
+        n=np.array([2, 0, 2, 1, 0, 0]),
+        correct=np.array([1, 0, 2, 0, 0, 0]),
+        asked=asked,
+    )
+    told = measured.calibration(bench(), TARGET, "undecided")
+    again = Measurement.of(Calibration.model_validate_json(told.model_dump_json()), bench())
+    np.testing.assert_array_equal(again.asked, asked)
+    np.testing.assert_array_equal(again.n, measured.n)
+    assert (told.rollouts, told.asked) == (5, 11)
