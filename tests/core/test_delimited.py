@@ -290,6 +290,8 @@ def test_what_is_written_is_read_again(tmp_path: Path, matrix: ResponseMatrix) -
 )
 @given(content=st.binary(max_size=200))
 @example(b"\xef\xbb\xbf")
+@example(b"\xef\xbb")
+@example(b"\xef")
 @example(b'"')
 @example(b'model,"x\n')
 @example(b"\r")

@@ -36,7 +36,7 @@ class Design:
     first: int = 4
     batch: int = 6
     most: int = 480
-    worth: float = 1e-5
+    worth: float = 1.3e-5
     """Asking on ends when a rollout is expected to narrow the gap by less, on the z scale."""
     growth: float = 0.25
     """The more of a child is known, the less a few rollouts change: then more are asked at once."""

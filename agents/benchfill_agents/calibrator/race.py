@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 FIXED_TOLERANCE = 0.01
 RACERS = 2
-ROUND_COSTS = 2.0  # another round must promise so many times more
+ROUND_COSTS = 1.5  # another round must promise so many times more
 LEARN_AGAIN = 1.1  # when there are so many times the rollouts
 
 

@@ -145,7 +145,8 @@ def open_table(path: Path, *, expected: str = RESPONSES_HEADER) -> Table:
         line, fields = next(_records(path, delimiter), (1, []))
     except csv.Error as error:
         raise InputError(f"has a broken header ({error}).", source=str(path), line=1) from None
-    if any("\ufffd" in name for name in fields):
+    # of a byte order mark that is cut short, the file's decoder makes nothing at all
+    if not fields or any("\ufffd" in name for name in fields):
         _refuse_undecodable(path)
     table = Table(path, delimiter, tuple(name.strip() for name in fields), line)
     _check_header(table)

@@ -43,7 +43,7 @@ ABLATIONS = {
     "16 first, 24 a step": Way(CalibrationPlan(design=Design(first=16, batch=24))),
     "two children a parent": Way(per_parent=2),
     "p_in_gap .95": Way(CalibrationPlan(min_p_in_gap=0.95)),
-    "half the worth": Way(CalibrationPlan(design=Design(worth=5e-6))),
+    "half the worth": Way(CalibrationPlan(design=Design(worth=6.5e-6))),
 }
 
 
