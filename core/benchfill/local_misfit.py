@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from scipy.special import betaln, expit
 
 if TYPE_CHECKING:
@@ -57,17 +58,19 @@ class LocalMisfit:
         fine = step / self._stride
         low = float(theta.min()) - grid[-1]
         count = int(np.ceil((float(theta.max()) - grid[0] - low) / fine)) + 1
+        count += -count % self._stride
         line = low + fine * np.arange(count)  # ability less difficulty
         self._first = np.rint((theta - grid[0] - low) / fine).astype(np.int64)
         self._guessing, self._sd = guessing, sd
+        self._rows = count // self._stride
         self._p, self._size = self._beta(line)
         self._prior = self._p * (1 - self._p) / (self._size + 1)
         self._told: dict[tuple[float, float], NDArray[np.float64]] = {}
         p, size = self._beta(others[:, None] - grid)
         open_ = np.tile((p * (1 - p) / (size + 1)).sum(0), (len(theta), 1))
-        self._back = self._stride * np.arange(len(grid))
+        back = self._stride * np.arange(len(grid))
         for first in self._first.T:
-            open_ += self._prior[first[:, None] - self._back]
+            open_ += self._prior[first[:, None] - back]
         self._before = open_  # variance of the sum of all deviations, nobody asked
 
     def log_likelihood(
@@ -75,26 +78,31 @@ class LocalMisfit:
     ) -> NDArray[np.float64]:
         """Return the log likelihood of counts (J,) for some draws and a part of the grid."""
         before = self._before[draws, window]
-        found = np.zeros((*before.shape, 3))
+        found = np.zeros((len(before), 3, before.shape[1]))
         for j in np.flatnonzero(n > 0):
-            at = self._first[draws, j, None] - self._back[window]
-            found += self._of(correct[j], n[j])[at]
-        total, off, less = np.moveaxis(found, -1, 0)
+            # a draw's part of the grid is a run of one of the interleaved lines: copied as it lies
+            runs = sliding_window_view(self._of(correct[j], n[j]), found.shape[2], axis=-1)
+            last, phase = np.divmod(self._first[draws, j], self._stride)
+            found += runs[phase, :, self._rows - 1 - last + (window.start or 0)]
+        total, off, less = np.moveaxis(found, 1, 0)
         after = np.maximum(before + less, _LEAST_VARIANCE)
         before = np.maximum(before, after)
         return np.asarray(total - off**2 / (2 * after) - 0.5 * np.log(after / before))
 
     def _of(self, correct: float, n: float) -> NDArray[np.float64]:
-        """Return what counts say of a rate at each place of the line, shape (L, 3).
+        """Return what counts say of a rate: log likelihood, how far off 1PL, change of variance.
 
-        Their log likelihood, how far the rate is off what 1PL says, and how its variance changes.
+        Shape (stride, 3, rows): the line, hardest first, dealt out to as many lines as the stride
+        of the grid on it, so that neighbours on the grid are neighbours there.
         """
         if (correct, n) not in self._told:
             right, wrong = self._size * self._p, self._size * (1 - self._p)
             mean = (right + correct) / (self._size + n)
             log_likelihood = betaln(right + correct, wrong + n - correct) - betaln(right, wrong)
             less = mean * (1 - mean) / (self._size + n + 1) - self._prior
-            self._told[correct, n] = np.column_stack([log_likelihood, mean - self._p, less])
+            told = np.stack([log_likelihood, mean - self._p, less])
+            dealt = told.reshape(3, self._rows, self._stride)[:, ::-1].transpose(2, 0, 1)
+            self._told[correct, n] = np.ascontiguousarray(dealt)
         return self._told[correct, n]
 
     def _beta(self, away: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -24,6 +24,8 @@ from lighteval.tasks.lighteval_task import LightevalTaskConfig
 from lighteval.tasks.requests import Doc
 
 HERE = Path(__file__).resolve()
+# details name an item by its position; these bring it back
+KEPT = ("id", "question", "answer", "choices", "metadata")
 
 
 def prompt(line, task_name=None):
@@ -32,6 +34,7 @@ def prompt(line, task_name=None):
         query="Question: " + line["question"] + "\\nAnswer:",
         choices=[" " + choice for choice in line["choices"]],
         gold_index=line["gold"],
+        specific={name: line[name] for name in KEPT},
     )
 
 
@@ -59,6 +62,8 @@ from lighteval.tasks.lighteval_task import LightevalTaskConfig
 from lighteval.tasks.requests import Doc
 
 HERE = Path(__file__).resolve()
+# details name an item by its position; these bring it back
+KEPT = ("id", "question", "answer", "choices", "metadata")
 
 
 def prompt(line, task_name=None):
@@ -67,6 +72,7 @@ def prompt(line, task_name=None):
         query="Question: " + line["question"] + "\\nAnswer:",
         choices=[line["answer"]],
         gold_index=0,
+        specific={name: line[name] for name in KEPT},
     )
 
 
@@ -92,7 +98,10 @@ class Lighteval(ExportFormat):
     name = "lighteval"
     title = "lighteval"
     writes = "`{name}.py`, a custom task; `{name}/test.jsonl` as for lm-eval"
-    run = 'lighteval accelerate "model_name=MODEL" "{name}|0" --custom-tasks {name}.py'
+    run = (
+        'lighteval accelerate "model_name=MODEL" "{name}|0" --custom-tasks {name}.py'
+        " --output-dir out --save-details"
+    )
     by_part = True
 
     def files(self, benchmark: Benchmark) -> dict[str, bytes]:

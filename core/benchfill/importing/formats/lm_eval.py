@@ -56,7 +56,9 @@ class LmEval(ResultFormat):
         if file.kind == "jsonl" and {"doc_id", "target"} <= set(keys) and len(keys) > 2:
             named = "file name samples_*.jsonl, " if _SAMPLES.match(file.path.name) else ""
             return Recognised(f"{named}keys {', '.join(keys)}")
-        if file.is_object and {"results", "versions"} <= set(file.first):
+        # lighteval's totals have these keys, too, and `summary_tasks`
+        totals = file.is_object and {"results", "versions"} <= set(file.first)
+        if totals and "summary_tasks" not in file.first:
             if _samples_beside(file):
                 return Recognised("belongs to samples beside it, read with them.", "companion")
             return Recognised(
