@@ -91,7 +91,7 @@ def telling(
         expected_information(bench.theta, difficulty, mass, guessing),
         bench.theta_variance,
         bench.misfit**2,
-        _turns(bench.theta),
+        _turns(bench.theta) if bench.misfit else 0.5,
         expected_information(bench.others, difficulty, mass, guessing),
     )
 

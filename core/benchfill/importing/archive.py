@@ -10,6 +10,7 @@ from ..errors import InputError
 from .zstd_member import ZSTANDARD, open_zstd_member
 
 if TYPE_CHECKING:
+    import io
     from pathlib import Path
 
 MOST_MEMBERS = 200_000
@@ -72,7 +73,7 @@ class Archive:
             raise self._error(f"{name} is locked by a password; unpack it first.")
         try:
             if member.compress_type == ZSTANDARD:
-                return open_zstd_member(self._path.open("rb"), member)  # type: ignore[return-value]
+                return self._open_zstd(member)  # type: ignore[return-value]
             return self._zip.open(member)  # type: ignore[return-value]
         except NotImplementedError:
             raise self._error(
@@ -82,6 +83,14 @@ class Archive:
             ) from None
         except (zipfile.BadZipFile, OSError, ValueError, RuntimeError, EOFError) as error:
             raise self._error(f"{name} cannot be unpacked ({reason(error)}).") from None
+
+    def _open_zstd(self, member: zipfile.ZipInfo) -> io.RawIOBase:
+        archive = self._path.open("rb")
+        try:
+            return open_zstd_member(archive, member)
+        except BaseException:
+            archive.close()
+            raise
 
 
 def reason(error: Exception) -> str:

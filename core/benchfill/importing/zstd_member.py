@@ -88,6 +88,8 @@ class _Unpacked(io.RawIOBase):
 
     def close(self) -> None:
         if not self.closed:
-            self._stream.close()
-            self._packed.close()
+            try:
+                self._stream.close()
+            finally:
+                self._packed.close()
         super().close()

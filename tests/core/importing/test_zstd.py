@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import struct
 import zipfile
 import zlib
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -15,10 +16,8 @@ from hypothesis import strategies as st
 
 from benchfill import InputError
 from benchfill.importing import import_results
+from benchfill.importing.archive import Archive
 from support.import_files import is_a_sentence, zipped
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 METHOD = 93  # of PKWARE's APPNOTE, section 4.4.5
 
@@ -88,6 +87,19 @@ def test_a_changed_byte_is_told_by_one_sentence(
         is_a_sentence(error, path)
     else:
         assert found.responses.n.sum() == 1  # a byte that says nothing of the content
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are listed in /proc")
+def test_no_file_stays_open_that_could_not_be_read(log: Path, tmp_path: Path) -> None:
+    path = packed(tmp_path / "moved.eval", members_of(log))
+    whole = bytearray(path.read_bytes())
+    whole[whole.index(b"PK\x03\x04")] ^= 1
+    path.write_bytes(whole)
+    archive = Archive(path)
+    with pytest.raises(InputError) as caught:
+        archive.open(archive.names()[0])
+    open_files = [os.path.realpath(one) for one in Path("/proc/self/fd").iterdir()]
+    assert open_files.count(str(path)) == 1, caught  # the archive's own
 
 
 @pytest.mark.parametrize(("more", "said"), [(1, "its size"), (-1, "its size")])
