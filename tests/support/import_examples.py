@@ -51,6 +51,14 @@ def inspect(folder: Path) -> None:
     zipped(folder / "logs/run.eval", packed)
 
 
+def lighteval(folder: Path) -> None:
+    doc = {"query": "1+1?", "choices": ["2"], "gold_index": [0], "id": "0", "task_name": "t|0"}
+    row = {"doc": doc, "metric": {"em": 1, "f1": 0.5}, "model_response": {"text": ["2"]}}
+    run = folder / "out/details/m/2026-11-30T17-15-57"
+    run.mkdir(parents=True)
+    parquet.write_table(pa.Table.from_pylist([row]), run / "details_t|0_2026.parquet")
+
+
 def livebench(folder: Path) -> None:
     row = {"question_id": "q", "model": "m", "score": 0.5, "tstamp": 1.0, "task": "t"}
     lines(folder / "data/live_bench/model_judgment/ground_truth_judgment.jsonl", [row])
@@ -141,7 +149,17 @@ def wide(folder: Path) -> None:
 EXAMPLES: dict[str, Callable[[Path], None]] = {
     one.__name__.replace("_", "-"): one
     for one in (
-        *(evalperf, evalplus, helm, helm_instances, inspect, livebench, livecodebench, lm_eval),
+        *(
+            evalperf,
+            evalplus,
+            helm,
+            helm_instances,
+            inspect,
+            lighteval,
+            livebench,
+            livecodebench,
+            lm_eval,
+        ),
         *(mmlu_pro, openai_evals, py_irt, simple_evals, swebench_details, swebench_pro),
         *(swebench_report, tau_bench, terminal_bench, zeroeval, rows, wide),
     )

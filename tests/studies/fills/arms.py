@@ -53,6 +53,10 @@ class Way:
     per_parent: int = PER_PARENT
     anchors: bool = False
     """Whether the pool is checked against the fit before, as a fill does; rollouts apart."""
+    again: bool = True
+    """Whether undecided children of earlier rounds compete again."""
+    any_parents: bool = False
+    """Whether parents are drawn at random, in place of those that the Retriever picks."""
 
 
 OURS = Way()
@@ -74,7 +78,7 @@ async def ours(
         bench, flagged = adjusted(bench, report, rng), bool(report.drifted)
     calibrator = Calibrator(bench, pool, Allowance(), way.plan)  # type: ignore[arg-type]
     filled = [
-        await _one(world, rewriter, pool, memory, calibrator, target, way.per_parent)
+        await _one(world, rewriter, pool, memory, calibrator, target, way)
         for target in world.targets
     ]
     return [replace(one, flagged=flagged) for one in filled]
@@ -87,7 +91,7 @@ async def _one(  # noqa: PLR0917 - the parts of a fill
     memory: InMemoryMemory,
     calibrator: Calibrator,
     target: FillTarget,
-    per_parent: int,
+    way: Way,
 ) -> Filled:
     spent, wrote = pool.rollouts, rewriter.written
     sequential = calibrator.plan.mode == "sequential"
@@ -99,13 +103,17 @@ async def _one(  # noqa: PLR0917 - the parts of a fill
     items: dict[str, Item] = {}
     for number in range(1, ROUNDS + 1):
         retrieval = await retriever.retrieve(target, number)
+        parents = retrieval.parents
+        if way.any_parents:
+            drawn = rewriter.rng.choice(len(world.entries), len(parents), replace=False)
+            parents = tuple(world.entries[k] for k in drawn)
         children = [
             child
-            for parent in retrieval.parents
-            for child in rewriter.write(parent.item.id, aim, per_parent)
+            for parent in parents
+            for child in rewriter.write(parent.item.id, aim, way.per_parent)
         ]
-        at |= {entry.item.id: entry.z for entry in retrieval.parents}
-        again = calibrator.open(measured.values())
+        at |= {entry.item.id: entry.z for entry in parents}
+        again = calibrator.open(measured.values()) if way.again else []
         items |= {child.id: child for child in children}
         competing = [*children, *(items[one.item] for one in again)]
         results = await calibrator.calibrate(

@@ -38,6 +38,8 @@ AT_ONCE = CalibrationPlan(design=Design(worth=1.0))
 ABLATIONS = {
     "ours": OURS,
     "without the rewriter's habits": Way(CalibrationPlan(learn_habits=False)),
+    "earlier rounds' children are left": Way(again=False),
+    "parents at random": Way(any_parents=True),
     "the first accepted ends it": Way(AT_ONCE),
     "12 a step": Way(CalibrationPlan(design=Design(batch=12))),
     "16 first, 24 a step": Way(CalibrationPlan(design=Design(first=16, batch=24))),
@@ -98,8 +100,8 @@ def blocks(many: int, few: int) -> dict[str, list[Row]]:
             Row(replace(ESTIMATED, violation=one), "ours", checked, few) for one in VIOLATIONS
         ],
         "EvalPerf": [
-            Row(SETTING, "ours", OURS, few, with_baseline=True),
-            Row(SETTING, "fixed k = 8", PAPER[8], few),
+            Row(SETTING, "ours", OURS, few // 2, with_baseline=True),
+            Row(SETTING, "fixed k = 8", PAPER[8], few // 2),
         ],
     }  # fmt: skip
 
@@ -153,7 +155,7 @@ def main() -> None:
     parser.add_argument("--smoke", action="store_true", help="two seeds a row")
     parser.add_argument("--block", action="append", help="this table only; may be repeated")
     parser.add_argument("--seeds", type=int, default=300, help="of the headline rows")
-    parser.add_argument("--few", type=int, default=40, help="seeds of the other rows")
+    parser.add_argument("--few", type=int, default=16, help="seeds of the other rows")
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     parser.add_argument("--out", type=Path, help="folder for figures.json and the diagram")
     options = parser.parse_args()

@@ -30,7 +30,7 @@ class Lighteval(ResultFormat):
     """Details of lighteval, as ``--save-details`` leaves them."""
 
     name = "lighteval"
-    example = "benchfill import 'out/details/**/*.parquet'"
+    example = "benchfill import out/details --metric em"
     title = "lighteval details"
     recognised_by = "Parquet with the columns `doc`, `metric` and `model_response`"
     choices = (
