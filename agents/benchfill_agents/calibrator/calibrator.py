@@ -137,9 +137,20 @@ class Calibrator:
 
         Below the demanded one, no rollout on children can help: the borders are too uncertain.
         """
+        return float(self._certainty(target)[1].max())
+
+    def acceptable(self, target: FillTarget) -> tuple[float, float]:
+        """Return between which difficulties a perfectly measured child is accepted, logits."""
+        b, certainty = self._certainty(target)
+        enough = b[certainty >= min(self.plan.min_p_in_gap, certainty.max())]
+        step = b[1] - b[0]
+        return float(enough[0] - step), float(enough[-1] + step)
+
+    def _certainty(self, target: FillTarget) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return places in the gap, logits, and P(between the borders) at each."""
         left, right = self.bench.borders(target)
         b = self.bench.scale.to_b(np.linspace(target.z_left, target.z_right, 41))
-        return float(((left[:, None] < b) & (b < right[:, None])).mean(0).max())
+        return b, ((left[:, None] < b) & (b < right[:, None])).mean(0)
 
     @staticmethod
     def entry(child: Child, calibration: Calibration) -> MemoryEntry:

@@ -69,6 +69,7 @@ class Race:
         self._last_round = last_round
         to_b = calibrator.bench.scale.to_b
         self._aim = float(to_b(target.z))
+        self._acceptable = calibrator.acceptable(target)
         self._parents = {item: float(to_b(z)) for item, z in foretold.parents.items()}
         self._bench, self._plan = calibrator.bench, calibrator.plan
         self._children = {child.id: child for child in children}
@@ -170,11 +171,13 @@ class Race:
         self._standing[item] = one
         width = self._target.width * self._bench.scale.width
         self._outcomes.pop(item, None)
+        # it can be accepted only where the borders are certain enough
+        left, right = (np.full(len(posterior.mass), edge) for edge in self._acceptable)
         if one.p_in_gap >= self._plan.min_p_in_gap:
             self._outcomes[item] = "accepted"
         elif one.p_in_gap < DROP_BELOW:
             self._outcomes[item] = "outside"
-        elif one.own_sd < RESOLVED * width:
+        elif posterior.p_between(left, right) < DROP_BELOW or one.own_sd < RESOLVED * width:
             self._outcomes[item] = "resolution_limited"
         elif measurement.asked.sum() >= self._plan.design.most:
             self._outcomes[item] = "undecided"

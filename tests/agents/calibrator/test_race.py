@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 THETA = np.linspace(-1.5, 1.5, 6)
 BORDERS = np.array([-2.0, -0.6, 0.6, 2.0])
 TARGET = FillTarget(id="gap", z=0.5, z_left=0.35, z_right=0.65, left_item="i1", right_item="i2")
-TRUE = {"near": 0.05, "far": 0.9}
+TRUE = {"near": 0.05, "off": 0.45, "far": 0.9}
 
 
 @dataclass
@@ -60,8 +60,14 @@ class Scored:
     correct: bool | None
 
 
-def bench() -> Bench:
-    draws = Draws(theta=THETA[None], b=BORDERS[None], mu_b=np.array([0.0]), s_b=np.array([1.5]))
+def bench(borders_sd: float = 0.0) -> Bench:
+    count = 400 if borders_sd else 1  # one draw says that they are known
+    draws = Draws(
+        theta=np.tile(THETA, (count, 1)),
+        b=np.random.default_rng(5).normal(BORDERS, borders_sd, (count, len(BORDERS))),
+        mu_b=np.zeros(count),
+        s_b=np.full(count, 1.5),
+    )
     names = tuple(f"m{p}" for p in range(len(THETA)))
     items = tuple(f"i{k}" for k in range(len(BORDERS)))
     return Bench(
@@ -77,9 +83,11 @@ def child(name: str) -> Item:
     return Item(id=name, question=name, answer="1")
 
 
-def calibrator(answering: Answering, design: Design) -> Calibrator:
-    plan = CalibrationPlan(design=design)
-    return Calibrator(bench(), answering, Allowance(), plan)  # type: ignore[arg-type]
+def calibrator(
+    answering: Answering, design: Design, *, borders_sd: float = 0.0, least: float = 0.9
+) -> Calibrator:
+    plan = CalibrationPlan(design=design, min_p_in_gap=least)
+    return Calibrator(bench(borders_sd), answering, Allowance(), plan)  # type: ignore[arg-type]
 
 
 async def first_round(answering: Answering) -> Calibration:
@@ -130,6 +138,24 @@ async def test_what_is_settled_does_not_compete_again() -> None:
         assert way.open([before.model_copy(update={"outcome": outcome})]) == []
     fixed = Calibrator(way.bench, answering, Allowance(), CalibrationPlan("fixed"))  # type: ignore[arg-type]
     assert fixed.open([before]) == []
+
+
+def test_where_borders_are_known_a_child_is_accepted_anywhere_between_them() -> None:
+    way = calibrator(Answering(np.random.default_rng(7)), Design())
+    assert way.acceptable(TARGET) == pytest.approx((-0.6, 0.6))
+
+
+async def test_a_child_that_vague_borders_keep_from_being_accepted_is_left() -> None:
+    answering = Answering(np.random.default_rng(7))
+    way = calibrator(answering, Design(), borders_sd=0.25, least=0.97)
+    left, right = way.acceptable(TARGET)
+    # P(both borders beyond b) >= .97: .6 - b >= 1.88 sd
+    assert (left, right) == pytest.approx((-0.13, 0.13), abs=0.06)
+    (one,) = await way.calibrate([child("off")], TARGET)
+    assert one.outcome == "resolution_limited"
+    assert one.p_in_gap > 0.5
+    # until its own place is an eighth of the gap it would have been asked about 200 times
+    assert one.asked < 160
 
 
 def test_rollouts_without_a_score_are_kept_apart() -> None:
