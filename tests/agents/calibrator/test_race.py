@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 THETA = np.linspace(-1.5, 1.5, 6)
 BORDERS = np.array([-2.0, -0.6, 0.6, 2.0])
 TARGET = FillTarget(id="gap", z=0.5, z_left=0.35, z_right=0.65, left_item="i1", right_item="i2")
-TRUE = {"near": 0.05, "off": 0.45, "far": 0.9}
+TRUE = {"near": 0.05, "off": 0.5, "far": 0.9}
 
 
 @dataclass
@@ -146,16 +146,18 @@ def test_where_borders_are_known_a_child_is_accepted_anywhere_between_them() -> 
 
 
 async def test_a_child_that_vague_borders_keep_from_being_accepted_is_left() -> None:
-    answering = Answering(np.random.default_rng(7))
-    way = calibrator(answering, Design(), borders_sd=0.25, least=0.97)
-    left, right = way.acceptable(TARGET)
-    # P(both borders beyond b) >= .97: .6 - b >= 1.88 sd
-    assert (left, right) == pytest.approx((-0.13, 0.13), abs=0.06)
-    (one,) = await way.calibrate([child("off")], TARGET)
-    assert one.outcome == "resolution_limited"
-    assert one.p_in_gap > 0.5
-    # until its own place is an eighth of the gap it would have been asked about 200 times
-    assert one.asked < 160
+    asked = []
+    for seed in range(6):
+        answering = Answering(np.random.default_rng(seed))
+        way = calibrator(answering, Design(), borders_sd=0.25, least=0.97)
+        # P(both borders beyond b) >= .97: .6 - b >= 1.88 sd
+        assert way.acceptable(TARGET) == pytest.approx((-0.13, 0.13), abs=0.06)
+        (one,) = await way.calibrate([child("off")], TARGET)
+        assert one.outcome == "resolution_limited"
+        assert one.p_in_gap > 0.2
+        asked.append(one.asked)
+    # until its own place is an eighth of the gap each would have been asked about 197 times
+    assert np.mean(asked) < 120
 
 
 def test_rollouts_without_a_score_are_kept_apart() -> None:
