@@ -105,7 +105,7 @@ async def run_job(
         opened = _Opening(request, inputs, office, watchers)
         known = _known(inputs, settings)
         generation = Generation(
-            _parts(request, inputs, office, watchers, known, aim),
+            _parts(request, inputs, office, watchers, known, aim, run),
             GenerationOptions(tries=request.tries, seed=request.seed),
             opened.note,
             watchers.on_turn,
@@ -122,7 +122,7 @@ async def propose_taxonomy(
     watchers: Watchers,
 ) -> tuple[Taxonomy, tuple[Spent, ...]]:
     """Return a taxonomy for an expert to edit, and what it took."""
-    chapters, designer = inputs.reading.chapters, seats_of(inputs.models).designer
+    chapters, designer = inputs.reading.chapters, seats_of(inputs.models, inputs.pool).designer
     async with _office(request, job, settings) as office:
         calls = Calls(office.ledger, office.allowance, on_call=watchers.on_call)
         found = [await knowledge_of(one, office.steps, calls, designer) for one in chapters]
@@ -201,6 +201,7 @@ def _parts(  # noqa: PLR0913, PLR0917 - what a generation is made of
     watchers: Watchers,
     known: Duplicates,
     aim: Aim | None,
+    runner: RolloutRunner | None,
 ) -> GenerationParts:
     if inputs.taxonomy is None or inputs.blueprint is None:
         raise TypeError(request.taxonomy)
@@ -208,7 +209,7 @@ def _parts(  # noqa: PLR0913, PLR0917 - what a generation is made of
         chapters=inputs.reading.chapters,
         taxonomy=inputs.taxonomy,
         blueprint=inputs.blueprint,
-        seats=seats_of(inputs.models),
+        seats=seats_of(inputs.models, inputs.pool, runner),
         calls=Calls(office.ledger, office.allowance, on_call=watchers.on_call),
         steps=office.steps,
         transcript=_Transcripts(office.redis, office.job),

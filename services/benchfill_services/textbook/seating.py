@@ -11,12 +11,16 @@ from benchfill.errors import InputError
 from benchfill_agents.model_client import LiteLLMChatCompletionClient
 from benchfill_agents.pool.calls import load_litellm, read_key
 from benchfill_agents.pool.config import LOCAL, PoolModel
+from benchfill_agents.pool.door import Door
+from benchfill_agents.pool.pace import Pace
+from benchfill_agents.pool.together import CallLimits
 from benchfill_agents.textbook.seat import Meter, Seat, Seats, family_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from benchfill_agents.pool.config import Pool
+    from benchfill_agents.pool.rollouts import RolloutRunner
     from benchfill_agents.textbook.seat import Role
 
 TOO_SMALL = (
@@ -122,13 +126,26 @@ def _check_key(model: PoolModel) -> None:
         )
 
 
-def seats_of(models: SeatedModels) -> Seats:
-    """Return the seats with their clients; the ledger counts what they take."""
-    seats = [_seat(role, model) for role, model in models.by_role.items()]
-    return Seats(*seats)
+def seats_of(
+    models: SeatedModels, pool: Pool | None = None, runner: RolloutRunner | None = None
+) -> Seats:
+    """Return the seats with their clients; the ledger counts what they take.
+
+    Their calls wait in the lines of the pool, beside the rollouts of `runner` where there is one.
+    """
+    out = _way_out(pool, runner)
+    return Seats(*(_seat(role, model, out) for role, model in models.by_role.items()))
 
 
-def _seat(role: Role, model: PoolModel) -> Seat:
+def _way_out(pool: Pool | None, runner: RolloutRunner | None) -> Callable[[PoolModel], Door]:
+    if runner is not None:
+        return runner.door_of
+    pools = () if pool is None else (pool,)
+    pace, limits = Pace(*pools), CallLimits(*pools)
+    return lambda model: Door(model, pace, limits.place)
+
+
+def _seat(role: Role, model: PoolModel, way_out: Callable[[PoolModel], Door]) -> Seat:
     freely = model.model_copy(
         update={"parameters": model.parameters.without_limits(), "style": "chat"}
     )
@@ -139,7 +156,10 @@ def _seat(role: Role, model: PoolModel) -> Seat:
         litellm_id=freely.litellm_id,
         identity=freely.parameters_hash,
         client=LiteLLMChatCompletionClient.from_pool_model(
-            freely, api_key=SecretStr(key) if key else None, on_usage=meter.note
+            freely,
+            api_key=SecretStr(key) if key else None,
+            on_usage=meter.note,
+            door=way_out(model),
         ),
         meter=meter,
     )

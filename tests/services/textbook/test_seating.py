@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
+from typing import TYPE_CHECKING
+
 import pytest
+from autogen_core.models import UserMessage
 
 from benchfill.errors import InputError
-from benchfill_agents.pool.config import Pool, read_pool
+from benchfill_agents.pool.config import Pool, Rate, read_pool
 from benchfill_agents.sample import pool_path
 from benchfill_services.textbook.seating import TOO_SMALL, models_of, seats_of
+
+if TYPE_CHECKING:
+    from support.scripted_server import ScriptedServer
 
 URL = "http://127.0.0.1:9/v1"
 
@@ -84,3 +92,24 @@ def test_a_missing_key_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ANTHROPIC_AUTH_TOKEN", raising=False)
     with pytest.raises(InputError, match="set ANTHROPIC_API_KEY"):
         models_of("anthropic/claude-opus-4-1", "gpt-a", "gpt-b", pool_of("gpt-a", "gpt-b"))
+
+
+async def test_seats_share_the_rate_of_their_address(scripted_server: ScriptedServer) -> None:
+    names = ("gpt-a", "claude-c", "qwen-d")
+    models = [
+        {"name": one, "model": f"openai/{one}", "api_base": scripted_server.url} for one in names
+    ]
+    pool = Pool.model_validate({"models": models})
+    pool = pool.model_copy(update={"rates": {scripted_server.url: Rate(rpm=300)}})
+    seats = seats_of(models_of(None, None, None, pool), pool)
+    question = [UserMessage(content="What is 3 + 4?", source="user")]
+    await seats.solver.client.create(question)  # imports and connects
+    await asyncio.sleep(0.25)
+    scripted_server.records.clear()
+    began = time.time()
+    clients = [one.client for one in (seats.designer, seats.verifier, seats.solver)]
+    await asyncio.gather(*(client.create(question) for client in clients for _ in range(4)))
+    arrived = sorted(one.received_at - began for one in scripted_server.records)
+    assert len(arrived) == 12
+    # five a second for all three of them together
+    assert [arrived[n] >= 0.99 * n / 5 for n in (5, 10)] == [True, True]
