@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 LINES = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
 EDGES = np.linspace(0, 1, 11)
+LEAST = 10  # children a point
 SHOWN = {"known": "abilities known", "estimated": "estimated", "EvalPerf": "EvalPerf"}
 
 
@@ -24,7 +25,7 @@ def draw(told: dict[str, list[dict[str, Any]]], folder: Path) -> None:
             axes.plot([0, 1], [0, 1], color=ink, linewidth=0.8, linestyle=":")
             for block, label in SHOWN.items():
                 for row in told.get(block, []):
-                    if row["arm"] == "ours":
+                    if row["arm"] == "ours" and len(row["stated"]) >= LEAST:
                         _line(axes, row["stated"], f"{label}: {row['setting']}")
             axes.set_xlabel("stated p_in_gap")
             axes.set_ylabel("share truly in the gap")
@@ -36,7 +37,7 @@ def draw(told: dict[str, list[dict[str, Any]]], folder: Path) -> None:
 def _line(axes: plt.Axes, stated: list[tuple[float, bool]], label: str) -> None:
     said, true = np.array(stated, float).reshape(-1, 2).T
     cell = np.clip(np.digitize(said, EDGES) - 1, 0, len(EDGES) - 2)
-    kept = [c for c in range(len(EDGES) - 1) if (cell == c).sum() >= 10]
+    kept = [c for c in range(len(EDGES) - 1) if (cell == c).sum() >= LEAST]
     axes.plot(
         [said[cell == c].mean() for c in kept],
         [true[cell == c].mean() for c in kept],
