@@ -118,6 +118,7 @@ def test_killed_in_the_middle_no_job_is_lost_and_nothing_bought_twice(
         assert (world / "out" / name / "report.html").is_file()
     page = (world / "out" / "report.html").read_text()
     assert "none.jsonl" in page
+    assert "Seed None" not in page
     # and a run more finds all of it done
     _, again, _ = run(words, data)
     assert provider.asked() == bought

@@ -205,7 +205,9 @@ def _reproduction(envelope: Mapping[str, Any], versions: tuple[tuple[str, str], 
         f"{path.replace(chr(92), '/').rsplit('/', 1)[-1]} (SHA-256 {digest})"
         for path, digest in dict(envelope.get("inputs", {})).items()
     )
-    return f"Seed {envelope.get('seed')}; {named}; inputs: {inputs or 'none named'}."
+    seed = envelope.get("seed")  # a batch has none: each job has its own
+    begin = "Versions: " if seed is None else f"Seed {seed}; "
+    return f"{begin}{named}; inputs: {inputs or 'none named'}."
 
 
 def _known(value: float | None, form: str) -> str:
