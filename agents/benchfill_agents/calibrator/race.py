@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from .learned import Guess
 
 FIXED_TOLERANCE = 0.01
-RACERS = 2
 ROUND_COSTS = 1.5  # another round must promise so many times more
 LEARN_AGAIN = 1.1  # when there are so many times the rollouts
 
