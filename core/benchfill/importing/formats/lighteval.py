@@ -99,7 +99,7 @@ def _item(doc: Node) -> ItemText:
     options = [one.text() for one in doc["choices"].elements()]
     gold = doc["gold_index"]
     places = list(gold.elements()) if gold.is_a(list) else [gold]
-    right = [options[one.whole()] for one in places if 0 <= one.whole() < len(options)]
+    right = [options[one.whole()] for one in places if one.whole() < len(options)]
     return ItemText(
         doc["id"].name(),
         scope,
