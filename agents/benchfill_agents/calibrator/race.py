@@ -207,11 +207,9 @@ class Race:
 
     def _unwritten(self, half: float) -> float:
         """Return the gain rate of a child that another round may bring."""
-        like = [
-            one.expected
-            for item, one in self._measured.items()
-            if one.expected is not None and item not in self._before
-        ]
+        known = {i: one.expected for i, one in self._measured.items() if one.expected is not None}
+        # the next are like the newest; a round may have brought none that are valid
+        like = [one for i, one in known.items() if i not in self._before] or list(known.values())
         if self._last_round or not like:
             return 0.0
         aim, sd = np.array([self._aim]), float(np.mean([one.sd for one in like]))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 THETA = np.linspace(-1.5, 1.5, 6)
 BORDERS = np.array([-2.0, -0.6, 0.6, 2.0])
 TARGET = FillTarget(id="gap", z=0.5, z_left=0.35, z_right=0.65, left_item="i1", right_item="i2")
-TRUE = {"near": 0.05, "off": 0.5, "far": 0.9}
+TRUE = {"near": 0.05, "off": 0.5, "far": 0.9} | {f"wide {k}": 0.45 + k / 40 for k in range(8)}
 
 
 @dataclass
@@ -128,6 +128,25 @@ async def test_an_earlier_child_of_which_nothing_new_is_known_does_not_come_back
         [child("far"), child("near")], TARGET, Foretold(earlier=[before])
     )
     assert [one.item for one in results] == ["far"]
+
+
+async def test_a_round_without_new_children_does_not_pursue_the_old_ones_to_the_end() -> None:
+    """Before the last round, children yet to be written may promise more than those there are."""
+    names = [f"wide {k}" for k in range(8)]
+    parents = dict.fromkeys(names, 0.5)
+    asked = {}
+    for last in (False, True):
+        answering = Answering(np.random.default_rng(3))
+        way = calibrator(answering, Design(first=6), least=0.999)
+        children = [child(name) for name in names]
+        first = await way.calibrate(children, TARGET, Foretold(parents), last_round=False)
+        before = len(answering.asked)
+        known = Foretold(parents, earlier=way.open(first))
+        assert known.earlier
+        again = [child(one.item) for one in known.earlier]
+        await way.calibrate(again, TARGET, known, last_round=last)
+        asked[last] = len(answering.asked) - before
+    assert asked[False] < asked[True] / 2
 
 
 async def test_what_is_settled_does_not_compete_again() -> None:
