@@ -73,7 +73,8 @@ class Visitor:
         """Exchange a key for a session by keyboard alone."""
         page = self.page
         page.goto("/review")
-        page.keyboard.type(key)  # the field has the focus
+        page.wait_for_selector("#key:focus")  # the page gives it, a moment after it has loaded
+        page.keyboard.type(key)
         page.keyboard.press("Enter")
         page.wait_for_selector("h1:has-text('Candidates')")
         return page

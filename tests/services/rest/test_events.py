@@ -123,8 +123,11 @@ async def test_a_hundred_listeners_take_one_more_connection(
         tasks = [asyncio.create_task(read(listener, path)) for _ in range(100)]
         await asyncio.sleep(2)
         await events.append("message", {"n": 1})
-        await asyncio.sleep(1)
-        busy = [one for one in await valkey.client_list() if one["cmd"] == "xread"]
+        busy: list[dict[str, str]] = []
+        async with asyncio.timeout(20):
+            while not busy:  # between two of its reads there is a moment without one
+                await asyncio.sleep(0.2)
+                busy = [one for one in await valkey.client_list() if one["cmd"] == "xread"]
         assert len(busy) == 1
         assert len(await valkey.client_list()) - alone <= 50  # the pool's size
         await rest_at(valkey, fill, "completed")
@@ -184,13 +187,15 @@ async def test_listeners_who_leave_are_forgotten_and_jobs_go_on(valkey: Redis) -
     await events.append("message", {"n": 0})
     hub = EventHub(valkey)
     async with running(hub):
+        reached = asyncio.Barrier(4)
 
         async def first() -> None:
             async for _ in hub.follow(job, "0-0"):
+                await reached.wait()
                 await asyncio.sleep(60)
 
         tasks = [asyncio.create_task(first()) for _ in range(3)]
-        await asyncio.sleep(0.3)
+        await asyncio.wait_for(reached.wait(), 20)
         assert hub.watched == 1
         for task in tasks:
             task.cancel()
