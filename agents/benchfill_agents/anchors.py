@@ -8,6 +8,7 @@ is re-estimated from its anchors where they pin it down, else left out; either w
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -33,6 +34,7 @@ ANCHORS = 8
 ROLLOUTS = 3
 LEVEL = 0.01
 PRIOR_SD = 2.0
+CHEAPEST = 0.1
 GRID = np.linspace(-12.0, 12.0, 481)
 Standing = Literal["kept", "re-estimated", "left_out"]
 
@@ -50,6 +52,7 @@ class AnchorModel(BaseModel):
     n: tuple[int, ...] = Field(description="rollouts on each anchor")
     p_value: float = Field(description="two-sided, of the successes given the fit")
     standing: Standing
+    usd: float | None = Field(None, description="US dollars of a rollout; None if not known")
 
 
 class AnchorReport(BaseModel):
@@ -103,15 +106,24 @@ async def check_anchors(
     ]
     allowance.take(len(requests))
     shape = (len(anchors), ROLLOUTS, len(bench.models))
-    scores = [rollout.correct for rollout in await runner.run(requests)]
+    rollouts = await runner.run(requests)
+    scores = [rollout.correct for rollout in rollouts]
     answers = np.array([np.nan if one is None else float(one) for one in scores]).reshape(shape)
     correct = np.nansum(answers, axis=1).T
     n = (~np.isnan(answers)).sum(1).T
+    judged = judge(bench, tuple(item.id for item in anchors), correct, n)
+    paid = [
+        [one.cost for one in rollouts[p :: len(bench.models)] if one.cost is not None]
+        for p in range(len(bench.models))
+    ]
     return AnchorReport(
         used=True,
         items=tuple(item.id for item in anchors),
         rollouts=len(requests),
-        models=judge(bench, tuple(item.id for item in anchors), correct, n),
+        models=tuple(
+            one.model_copy(update={"usd": float(np.mean(usd)) if usd else None})
+            for one, usd in zip(judged, paid, strict=True)
+        ),
     )
 
 
@@ -156,8 +168,22 @@ def judge(
     return tuple(judged)
 
 
+def relative_prices(report: AnchorReport) -> NDArray[np.float64] | None:
+    """Return what a rollout of each model costs as multiples of the mean, shape (P,).
+
+    A model whose price is not known is taken to cost the mean of the others; None where no price is
+    known or nothing costs anything. No price counts as less than a tenth of the mean, since every
+    rollout takes time.
+    """
+    usd = np.array([np.nan if one.usd is None else one.usd for one in report.models])
+    if not np.nansum(usd) > 0:
+        return None
+    mean = float(np.nanmean(usd))
+    return np.maximum(np.where(np.isnan(usd), mean, usd) / mean, CHEAPEST)
+
+
 def adjusted(bench: Bench, report: AnchorReport, rng: np.random.Generator) -> Bench:
-    """Return the bench with drifted models re-estimated from their anchors or left out.
+    """Return the bench with drifted models re-estimated from their anchors or left out, and priced.
 
     A re-estimated ability is drawn, for each draw of the difficulties, from its posterior given the
     anchors' answers, with the prior N(0, 2).
@@ -181,7 +207,8 @@ def adjusted(bench: Bench, report: AnchorReport, rng: np.random.Generator) -> Be
         for one in report.models
         if one.standing == "re-estimated"
     }
-    return bench.with_abilities(again).without(left_out)
+    priced = replace(bench, known_prices=relative_prices(report))
+    return priced.with_abilities(again).without(left_out)
 
 
 def _log_likelihood(

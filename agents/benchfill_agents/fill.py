@@ -16,8 +16,9 @@ import numpy as np
 
 from benchfill.errors import BudgetExhaustedError, InputError
 
-from .anchors import AnchorReport, adjusted, check_anchors
-from .calibrator import Bench, CalibrationPlan, Calibrator, Measurement, RewriterHabits
+from .anchors import AnchorReport, check_anchors
+from .borders import BorderReport, BorderSurvey, Ground
+from .calibrator import CalibrationPlan, Calibrator, Measurement, RewriterHabits
 from .checking import Checking, learn_from_text
 from .fill_report import Chosen, FillReport, FillResult, RunAgain, TopThree
 from .memory import MemoryEntry
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from benchfill.items import Item
     from benchfill.onepl import Fit1PL
 
-    from .calibrator import Calibration
+    from .calibrator import Bench, Calibration
     from .calibrator.learned import LearnedDifficulty, LearnedReport
     from .embeddings import Embedder
     from .fill_report import Status
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from .validator.judge import Judge
 
 ANCHOR_SAMPLES = 1_000_000
+BORDER_SAMPLES = 10_000_000_000  # times the gap's number; anchors lie below
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,7 @@ class _Search:
     valid: int = 0
     rollouts: int = 0
     chosen: str | None = None
+    borders: BorderReport = field(default_factory=BorderReport)
 
     def __post_init__(self) -> None:
         self.written: dict[str, Child] = {}
@@ -133,7 +136,7 @@ class Fill:
         self._parts, self._options = parts, options
         self._on_message = on_message
         self._allowance = parts.allowance
-        self._bench = Bench.of(parts.fit, parts.pool)
+        self._ground = Ground.of(parts.fit, parts.pool)
         self._insertions = Insertions(parts.fit)
         self._habits = RewriterHabits()  # of one rewriter, over all gaps
         self._children: dict[str, tuple[Child, Calibration]] = {}
@@ -145,6 +148,10 @@ class Fill:
             templates_only=options.templates_only,
         )
         self._learned: LearnedDifficulty | None = None
+
+    @property
+    def _bench(self) -> Bench:
+        return self._ground.bench
 
     async def run(self, targets: Sequence[FillTarget]) -> FillReport:
         """Fill the targets; an interrupt or a spent budget ends with what there is."""
@@ -227,25 +234,50 @@ class Fill:
         else:
             report = AnchorReport.model_validate(recorded)
             self._allowance.used += report.rollouts
-        rng = np.random.default_rng([self._options.seed, self._job_seed])
-        self._bench = adjusted(self._bench, report, rng)
+        self._ground = self._ground.checked(report, (self._options.seed, self._job_seed))
         return report
+
+    async def _survey(self, target: FillTarget, number: int, search: _Search) -> FillTarget:
+        """Measure the gap's borders again where they are too vague, and return where it lies."""
+        key = f"{target.id}/borders"
+        recorded = await self._parts.steps.get(key)
+        if recorded is None:
+            survey = BorderSurvey(
+                self._ground,
+                target,
+                {item.id: item for item in self._parts.items},
+                self._calibrator,
+                BORDER_SAMPLES * number + self._job_seed,
+            )
+            search.borders = await survey.run()
+            await self._parts.steps.put(key, search.borders.model_dump(mode="json"))
+        else:
+            search.borders = BorderReport.model_validate(recorded)
+            self._allowance.used += search.borders.rollouts
+        if not search.borders.borders:
+            return target
+        self._ground = self._ground.with_answers(search.borders.answers)
+        self._insertions.measured_again(self._ground.fit)
+        return self._ground.moved(target)
+
+    def _calibrator(self, bench: Bench) -> Calibrator:
+        plan, parts = self._options.plan, self._parts
+        return Calibrator(bench, parts.runner, self._allowance, plan, self._habits)
 
     async def _fill(self, target: FillTarget, number: int) -> FillResult:
         search = _Search()
-        calibrator = Calibrator(
-            self._bench, self._parts.runner, self._allowance, self._options.plan, self._habits
-        )
-        served = self._served(target, calibrator)
+        served = self._served(target, self._calibrator(self._bench))
         if served is not None:
             search.chosen = served.item
             search.calibrations[served.item] = served
             search.written[served.item] = self._children[served.item][0]
             return self._result(target, search, "filled")
-        if calibrator.best_p_in_gap(target) < self._options.plan.min_p_in_gap:
-            return self._result(target, search, "resolution_limited")
         status: Status
         try:
+            target = await self._survey(target, number, search)
+            calibrator = self._calibrator(self._bench)
+            if calibrator.best_p_in_gap(target) < self._options.plan.min_p_in_gap:
+                return self._result(target, search, "resolution_limited")
             self._allowance.check()
             async for message in self._team(target, number, calibrator).run():
                 search.note(message.content)
@@ -358,6 +390,7 @@ class Fill:
             valid=search.valid,
             rollouts=search.rollouts,
             top_k_sum=top_three,
+            borders=search.borders,
             run_again=self._run_again(target) if status == "resolution_limited" else None,
             calibrations=tuple(search.calibrations.values()),
         )

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from .anchors import AnchorReport
+from .borders import BorderReport
 from .calibrator import Calibration, ModelCount
 from .calibrator.learned import LearnedReport
 
@@ -66,9 +67,12 @@ class FillResult(_Frozen):
     rounds: int
     children: int = Field(description="written, repairs included")
     valid: int
-    rollouts: int
+    rollouts: int = Field(description="on children, failed ones included")
     top_k_sum: TopThree
     run_again: RunAgain | None
+    borders: BorderReport = Field(
+        BorderReport(), description="border items that were asked again before the search"
+    )
     calibrations: tuple[Calibration, ...] = Field(description="all children that were measured")
 
 
@@ -98,5 +102,7 @@ class FillReport(_Frozen):
         description="scatter of the benchmark's cells beyond 1PL, logits, that children are taken "
         "to share; 0 where it is not clear, as with one rollout a cell",
     )
-    rollouts_total: int = Field(description="anchors included; from the ledger or bought now")
+    rollouts_total: int = Field(
+        description="anchors and borders included; from the ledger or bought now"
+    )
     seconds: float = Field(description="wall time of this run")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,10 +27,21 @@ class Insertions:
 
     def __init__(self, fit: Fit1PL) -> None:
         self._guessing = list(fit.guessing)
-        self._z = DifficultyScale.of(fit.b).to_z(fit.b)
+        self._scale = DifficultyScale.of(fit.b)
+        self._z = self._scale.to_z(fit.b)
         self._inserted: list[float] = []
         self._matrix = fit.responses
         self.chosen: set[str] = set()
+
+    def measured_again(self, fit: Fit1PL) -> None:
+        """Take over a fit of the same benchmark to further answers; the scale stays frozen."""
+        self._z = self._scale.to_z(fit.b)
+        known = len(fit.responses.items)
+        self._matrix = replace(
+            self._matrix,
+            correct=np.column_stack([fit.responses.correct, self._matrix.correct[:, known:]]),
+            n=np.column_stack([fit.responses.n, self._matrix.n[:, known:]]),
+        )
 
     def with_child(
         self, target: FillTarget, chosen: Calibration | None, matrix_names: dict[str, str]

@@ -161,13 +161,21 @@ class ChildPosterior:
         """Return a posterior quantile, logits, linear between grid points."""
         return float(np.interp(q, np.cumsum(self.density) - self.density / 2, self.grid))
 
+    def near(self, low: float, high: float) -> slice:
+        """Return the part of the grid whose cells touch an interval; most lies outside a gap."""
+        half = (self.grid[1] - self.grid[0]) / 2
+        first = int(np.searchsorted(self.grid + half, low, "right"))
+        return slice(first, max(first, int(np.searchsorted(self.grid - half, high, "left"))))
+
     def p_between(self, left: NDArray[np.float64], right: NDArray[np.float64]) -> float:
         """Return P(left < b < right), borders taken from the same draws, each shape (S,)."""
         step = self.grid[1] - self.grid[0]
         edges = np.concatenate([[self.grid[0] - step / 2], self.grid + step / 2])
-        cumulated = np.concatenate(
-            [np.zeros((len(self.mass), 1)), np.cumsum(self.mass, axis=1)], axis=1
-        )
+        near = self.near(float(np.min(left)), float(np.max(right)))
+        edges, mass = edges[near.start : near.stop + 1], self.mass[:, near]
+        if mass.shape[1] == 0:
+            return 0.0
+        cumulated = np.concatenate([np.zeros((len(mass), 1)), np.cumsum(mass, axis=1)], axis=1)
         upto = _interpolate_rows(edges, cumulated, right)
         return float(np.clip(upto - _interpolate_rows(edges, cumulated, left), 0, None).sum())
 

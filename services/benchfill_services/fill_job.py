@@ -20,7 +20,7 @@ from benchfill_agents.target import targets_of
 
 from .fill_judge import embedder_of, judging_model, make_judge
 from .fill_models import prompt_hashes, writer, writing_client
-from .report.candidates import candidates_of, measured_so_far
+from .report.candidates import assigned, candidates_of, measured_so_far
 from .review.opening import CaseSource, open_chosen
 from .store import keys
 from .store.connection import connect
@@ -240,20 +240,21 @@ async def carry_out(
             target.id: await RedisTranscript(desk.redis, job, target.id).read()
             for target in inputs.targets
         }
-        await _open(desk, source, inputs.targets, candidates_of(report, transcripts))
+        targets = assigned(inputs.targets, transcripts)
+        await _open(desk, source, targets, candidates_of(report, transcripts))
         return FillOutcome(report, transcripts, desk.ledger.in_flight_lost)
 
 
 async def _open(
     desk: Desk,
     source: CaseSource,
-    targets: Sequence[FillTarget],
+    targets: Mapping[str, FillTarget],
     found: Mapping[str, Sequence[Candidate]],
 ) -> None:
     if not desk.under_review:
         return
     everything = [one for measured in found.values() for one in measured]
-    await open_chosen(desk.redis, source, everything, {one.id: one for one in targets})
+    await open_chosen(desk.redis, source, everything, targets)
 
 
 def _sha256(path: Path) -> str:
@@ -322,4 +323,5 @@ class _Transcripts:
             await desk.redis.hsetnx(keys.job_spent(job), gap, spent)
         if message["kind"] == "calibrationround" and message["content"]["chosen"]:
             said = {gap: await RedisTranscript(desk.redis, job, gap).read()}
-            await _open(desk, self._source, self._targets, measured_so_far(said))
+            targets = assigned(self._targets, said)
+            await _open(desk, self._source, targets, measured_so_far(said))

@@ -100,12 +100,14 @@ def plan_of(spec: FillSpec, pool: Pool, earlier: Earlier) -> FillPlan:
 
 
 def rollouts_at_most(spec: FillSpec, models: int) -> int:
-    """Return how many rollouts a fill can use: anchors, then every child of every round."""
+    """Return how many rollouts a fill can use: anchors, borders, every child of every round."""
     gaps = len(spec.at) or spec.max_gaps
     sequential = Design().most
     a_child = FIXED_ROLLOUTS * models if spec.calibration == "fixed" else sequential
     children = gaps * spec.rounds * PARENTS * CHILDREN_PER_PARENT
-    most = children * a_child + (ANCHORS * ANCHOR_ROLLOUTS * models if spec.anchors else 0)
+    borders = 0 if spec.calibration == "fixed" else 2 * gaps * sequential
+    anchors = ANCHORS * ANCHOR_ROLLOUTS * models if spec.anchors else 0
+    most = children * a_child + borders + anchors
     return most if spec.budget.rollouts is None else min(most, spec.budget.rollouts)
 
 
@@ -136,6 +138,7 @@ def _seen(spec: FillSpec, pool: Pool, models: list[PoolModel]) -> str:
         shown.append("every child that is measured")
         if spec.anchors:
             shown.insert(0, f"up to {ANCHORS} anchor items of the benchmark")
+        shown.insert(-1, "the items beside a gap, if they have to be measured again")
     if any(model.name == spec.judge for model in models):
         shown.append("every child that passes the checks of its form, with its answer")
     writes = spec.rewriter == "llm" and any(

@@ -58,3 +58,24 @@ def test_information_with_guessing_is_less() -> None:
     free, guessed = (expected_information(theta, *at, g) for g in (0.0, 0.25))
     np.testing.assert_allclose(free, [0.19661, 0.25, 0.10499], atol=1e-5)
     assert (guessed < free).all()
+
+
+@pytest.mark.parametrize("misfit", [0.0, 0.5])
+def test_a_model_is_chosen_by_what_it_tells_for_its_price(misfit: float) -> None:
+    cheap = Telling(INFORMATION, np.zeros(3), misfit, prices=np.array([1.5, 1.2, 0.3]))
+    same = Telling(INFORMATION, np.zeros(3), misfit, prices=np.full(3, 0.7))
+    if misfit == 0:
+        assert cheap.allocate(NONE, 12).tolist() == [0, 0, 12]
+    else:
+        best = np.sqrt(INFORMATION / cheap.prices)  # Neyman's allocation with costs
+        shares = cheap.allocate(NONE, 600) / 600
+        np.testing.assert_allclose(shares, best / best.sum(), atol=0.01)
+    # prices that are all the same change no choice
+    plain = Telling(INFORMATION, np.zeros(3), misfit)
+    np.testing.assert_array_equal(same.allocate(NONE, 60), plain.allocate(NONE, 60))
+
+
+def test_the_rate_is_for_the_price() -> None:
+    tells = Telling(INFORMATION, np.zeros(3), prices=np.array([2.0, 0.5, 0.5]))
+    assert tells.rate(NONE, np.array([10, 0, 0])) == pytest.approx(0.125)
+    assert tells.rate(NONE, np.array([0, 10, 0])) == pytest.approx(0.4)

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import expit
 
 from benchfill.child_likelihoods import ChildLikelihoods
 from benchfill.errors import InputError
@@ -48,6 +49,9 @@ class Bench:
     others
         Mean abilities of the matrix's models that do not measure, shape (O,); with misfit they
         have a say in what an item's difficulty is.
+    known_prices
+        Price of a rollout of each model, as multiples of their mean, shape (P,); None where nothing
+        is known of them.
     """
 
     models: tuple[str, ...]
@@ -57,6 +61,7 @@ class Bench:
     scale: DifficultyScale
     misfit: float = 0.0
     others: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    known_prices: NDArray[np.float64] | None = None
 
     @classmethod
     def of(cls, fit: Fit1PL, pool: Pool) -> Bench:
@@ -96,6 +101,11 @@ class Bench:
         """Posterior variances of the abilities of the pool, shape (P,)."""
         return np.asarray(self.draws.theta.var(0))
 
+    @property
+    def prices(self) -> NDArray[np.float64]:
+        """Price of a rollout of each model, shape (P,); all 1 where nothing is known of them."""
+        return np.ones(len(self.models)) if self.known_prices is None else self.known_prices
+
     def posterior(
         self,
         correct: NDArray[np.int64],
@@ -126,6 +136,21 @@ class Bench:
             return np.full(len(self.draws.b), float(self.scale.to_b(z)))
         return self.draws.b[:, self.items.index(item)]
 
+    def shift(self, b: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return by how much each draw's abilities move items that are solved as often, logits.
+
+        For difficulties b (B,) at the mean abilities; shape (S, B). Whatever is measured on the
+        pool moves by the same, so between two such items it does not matter.
+        """
+        p = expit(self.theta[:, None] - b)
+        information = p * (1 - p)
+        return np.asarray((self.draws.theta - self.theta) @ (information / information.sum(0)))
+
+    def own_sd(self, item: str) -> float:
+        """Return an item's sd against what is measured on the pool, logits."""
+        b = self.draws.b[:, self.items.index(item)]
+        return float((b - self.shift(b.mean(keepdims=True))[:, 0]).std())
+
     def without(self, models: set[str]) -> Bench:
         """Return the bench without some models."""
         kept = [p for p, name in enumerate(self.models) if name not in models]
@@ -135,6 +160,7 @@ class Bench:
             models=tuple(self.models[p] for p in kept),
             matrix_names=tuple(self.matrix_names[p] for p in kept),
             draws=self.draws._replace(theta=self.draws.theta[:, kept]),
+            known_prices=None if self.known_prices is None else self.known_prices[kept],
             others=np.concatenate([self.others, left]),
         )
 

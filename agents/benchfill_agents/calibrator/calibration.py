@@ -135,12 +135,15 @@ class Measurement:
             bound_kind=fixed.bound_kind[0],
             guessing=self.guessing,
             expected=(self.expected.mean, self.expected.sd) if self.expected else None,
-            counts=tuple(
-                ModelCount(model=name, correct=int(y), n=int(n), failed=int(asked - n))
-                for name, y, n, asked in zip(
-                    bench.models, self.correct, self.n, self.asked, strict=True
-                )
-            ),
+            counts=self.counts(bench),
+        )
+
+    def counts(self, bench: Bench) -> tuple[ModelCount, ...]:
+        """Return the counts by model."""
+        each = zip(bench.models, self.correct, self.n, self.asked, strict=True)
+        return tuple(
+            ModelCount(model=name, correct=int(y), n=int(n), failed=int(asked - n))
+            for name, y, n, asked in each
         )
 
     def _lattice(self, bench: Bench) -> tuple[float, float] | None:

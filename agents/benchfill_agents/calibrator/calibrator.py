@@ -146,11 +146,20 @@ class Calibrator:
         step = b[1] - b[0]
         return float(enough[0] - step), float(enough[-1] + step)
 
+    def room(self, target: FillTarget) -> float:
+        """Return in how much of the gap a perfectly measured child is accepted, logits."""
+        b, certainty = self._certainty(target)
+        return float((certainty >= self.plan.min_p_in_gap).mean() * (b[-1] - b[0]))
+
     def _certainty(self, target: FillTarget) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return places in the gap, logits, and P(between the borders) at each."""
+        """Return places in the gap, logits, and P(between the borders) at each.
+
+        A child that is solved as often as one at such a place is as hard as a draw's abilities say.
+        """
         left, right = self.bench.borders(target)
         b = self.bench.scale.to_b(np.linspace(target.z_left, target.z_right, 41))
-        return b, ((left[:, None] < b) & (b < right[:, None])).mean(0)
+        places = b + self.bench.shift(b)
+        return b, ((left[:, None] < places) & (places < right[:, None])).mean(0)
 
     @staticmethod
     def entry(child: Child, calibration: Calibration) -> MemoryEntry:
@@ -163,10 +172,17 @@ class Calibrator:
             parent=child.parent_id,
         )
 
-    async def ask(self, batches: Sequence[tuple[Item, Measurement, NDArray[np.int64]]]) -> None:
-        """Get the next rollouts of some children, together, and count them in."""
+    async def ask(
+        self,
+        batches: Sequence[tuple[Item, Measurement, NDArray[np.int64]]],
+        first_sample: int = 0,
+    ) -> None:
+        """Get the next rollouts of some items, together, and count them in.
+
+        `first_sample` is the index of an item's first rollout.
+        """
         requests = [
-            RolloutRequest(model, item, int(measurement.asked[p]) + extra)
+            RolloutRequest(model, item, first_sample + int(measurement.asked[p]) + extra)
             for item, measurement, size in batches
             for p, model in enumerate(self.bench.models)
             for extra in range(int(size[p]))

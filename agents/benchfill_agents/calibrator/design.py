@@ -94,9 +94,10 @@ def expected_gap_reduction(
     A gap (left, right) with a child at b is max(b - left, right - b) wide, if b is inside.
     """
     left, right = borders
-    away = np.abs(posterior.grid - ((left + right) / 2)[:, None])
+    near = posterior.near(float(left.min()), float(right.max()))
+    away = np.abs(posterior.grid[near] - ((left + right) / 2)[:, None])
     reduction = np.clip(((right - left) / 2)[:, None] - away, 0, None)
-    return float((posterior.mass * reduction).sum())
+    return float((posterior.mass[:, near] * reduction).sum())
 
 
 def gain_rates(standings: Sequence[Standing], half: float) -> NDArray[np.float64]:

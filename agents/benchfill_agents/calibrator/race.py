@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchfill.child import ChildPosterior
+
 from .calibration import Calibration, Measurement, Outcome
 from .design import (
     DROP_BELOW,
@@ -171,15 +173,18 @@ class Race:
         width = self._target.width * self._bench.scale.width
         self._outcomes.pop(item, None)
         # it can be accepted only where the borders are certain enough
-        left, right = (np.full(len(posterior.mass), edge) for edge in self._acceptable)
         if one.p_in_gap >= self._plan.min_p_in_gap:
             self._outcomes[item] = "accepted"
         elif one.p_in_gap < DROP_BELOW:
             self._outcomes[item] = "outside"
-        elif posterior.p_between(left, right) < DROP_BELOW or one.own_sd < RESOLVED * width:
+        elif self._may_be_accepted(posterior) < DROP_BELOW or one.own_sd < RESOLVED * width:
             self._outcomes[item] = "resolution_limited"
         elif measurement.asked.sum() >= self._plan.design.most:
             self._outcomes[item] = "undecided"
+
+    def _may_be_accepted(self, posterior: ChildPosterior) -> float:
+        left, right = (np.array([edge]) for edge in self._acceptable)
+        return ChildPosterior(posterior.grid, posterior.density[None]).p_between(left, right)
 
     def _worth_asking(self) -> str | None:
         """Return the child to ask about next, None when that is not worth its rollouts."""

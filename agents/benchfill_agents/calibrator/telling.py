@@ -38,6 +38,8 @@ class Telling:
         (`benchfill.local_misfit`), so a model that is not asked leaves its own open.
     others
         Information of the models of the matrix that cannot be asked, shape (O,).
+    prices
+        Of a rollout on each model, shape (P,), 1 on average.
     """
 
     information: NDArray[np.float64]
@@ -46,6 +48,7 @@ class Telling:
     turn: NDArray[np.float64] | float = 0.5
     """Between 0 and 1: of models that were asked equally often, the lower come first."""
     others: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    prices: NDArray[np.float64] | float = 1.0
 
     def precision(self, n: NDArray[Any]) -> NDArray[np.float64]:
         """Return one over the variance of the difficulty by n rollouts; n (..., P) gives (...)."""
@@ -63,24 +66,27 @@ class Telling:
         return np.asarray(1 / (open_ + leaning**2 / level))
 
     def allocate(self, asked: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-        """Share out rollouts one by one, each to the model where it tells most; shape (P,).
+        """Share out rollouts one by one, each to the model where it tells most for its price.
 
-        With misfit the models are strata, all of which are sampled in proportion to the standard
-        deviation of an answer (Neyman 1934, doi 10.2307/2342192), whatever the deviations are.
+        Shape (P,). With misfit the models are strata, all of which are sampled in proportion to the
+        standard deviation of an answer over the root of its price (Neyman 1934, doi
+        10.2307/2342192), whatever the deviations are.
         """
         then, one = asked.astype(np.float64), np.eye(len(asked))
         for _ in range(size):
             if self.misfit > 0:
-                behind = (then + self.turn) / np.sqrt(np.maximum(self.information, 1e-9))
+                told = np.maximum(self.information, 1e-9) / self.prices
+                behind = (then + self.turn) / np.sqrt(told)
                 then[np.argmin(behind)] += 1
             else:
-                then[np.argmax(self.precision(then + one))] += 1
+                gained = self.precision(then + one) - self.precision(then)
+                then[np.argmax(gained / self.prices)] += 1
         return (then - asked).astype(np.int64)
 
     def rate(self, asked: NDArray[np.int64], size: NDArray[np.int64]) -> float:
-        """Return the information of each of some further rollouts, on average."""
+        """Return the information of some further rollouts for their price."""
         gained = self.precision(asked + size) - self.precision(asked)
-        return float(gained) / float(size.sum())
+        return float(gained) / float((size * self.prices).sum())
 
 
 def telling(
@@ -93,6 +99,7 @@ def telling(
         bench.misfit**2,
         _turns(bench.theta) if bench.misfit else 0.5,
         expected_information(bench.others, difficulty, mass, guessing),
+        bench.prices,
     )
 
 

@@ -15,7 +15,7 @@ from ..fill_job import SPOOL, Desk, carry_out, check_names, read_inputs
 from ..fill_models import prompt_hashes
 from ..jobs.inputs import fit_once
 from ..jobs.record import FillBudget
-from ..report.candidates import candidates_of
+from ..report.candidates import assigned, candidates_of
 from ..review.merging import Candidates, NothingToMergeError, candidates_for, merge
 from ..review.opening import CaseSource, case_for
 from ..review.provenance import Content
@@ -275,7 +275,7 @@ class Expansion:
             target.id: await RedisTranscript(self._parts.redis, now.job, target.id).read()
             for target in now.inputs.targets
         }
-        targets = {target.id: target for target in now.inputs.targets}
+        targets = assigned(now.inputs.targets, transcripts)
         measured = candidates_of(report, transcripts)
         cases = (
             case_for(now.source, one, targets[gap])

@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from benchfill_agents.anchors import AnchorReport, adjusted
-from benchfill_agents.calibrator import Bench, CalibrationPlan
+from benchfill_agents.borders import Ground, recorded_ground
+from benchfill_agents.calibrator import CalibrationPlan
 from benchfill_agents.checking import Checking
 from benchfill_agents.pool.prompting import solve_prompts
 from benchfill_agents.revision import RevisionParts, RevisionTeam
@@ -32,6 +30,7 @@ from .inputs import benchmark_folder, fit_once
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
+    from benchfill_agents.calibrator import Bench
     from benchfill_agents.revision import Spoken
     from benchfill_agents.validator import Validator
 
@@ -116,7 +115,7 @@ def _ended(state: CaseState, job: Job) -> End | None:
 
 
 async def _bench(parts: CaseParts, spec: CaseSpec, redis: Redis, settings: Settings) -> Bench:
-    """Return what the fill measured against, with what its anchors said of the pool."""
+    """Return what the fill measured against, with what its anchors and borders told."""
     folder = await benchmark_folder(redis, settings, spec.benchmark, spec.version)
     items, responses = folder / ITEMS, folder / RESPONSES
     seed = parts.fill.seed
@@ -124,13 +123,12 @@ async def _bench(parts: CaseParts, spec: CaseSpec, redis: Redis, settings: Setti
     fit = await asyncio.to_thread(
         fit_files, items, responses, engine="mcmc", seed=seed, data_dir=settings.data_dir
     )
-    bench = Bench.of(fit, parts.pool)
-    recorded = await RedisSteps(redis, spec.fill).get("anchors")
-    if recorded is None:
-        return bench
     # the generator of the fill, so that re-estimated abilities are its own
-    rng = np.random.default_rng([seed, int(spec.fill[:8], 16)])
-    return adjusted(bench, AnchorReport.model_validate(recorded), rng)
+    root = (seed, int(spec.fill[:8], 16))
+    ground = await recorded_ground(
+        Ground.of(fit, parts.pool), RedisSteps(redis, spec.fill), root, until=parts.state.case.gap
+    )
+    return ground.bench
 
 
 def _asked_with(parts: CaseParts) -> tuple[str, ...]:

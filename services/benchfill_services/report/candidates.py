@@ -9,6 +9,7 @@ from benchfill.items import Item
 from benchfill_agents.calibrator import Calibration
 from benchfill_agents.memory import MemoryEntry
 from benchfill_agents.rewriter import Child
+from benchfill_agents.target import FillTarget
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,6 +71,16 @@ class _Said:
         elif message["kind"] == "calibrationround":
             for one in content["calibrations"]:
                 self.rounds.setdefault((gap, one["item"]), message["round"])
+
+
+def assigned(targets: Sequence[FillTarget], transcripts: Transcripts) -> dict[str, FillTarget]:
+    """Return the targets by id, as their teams were told: measured borders may have moved one."""
+    told = {target.id: target for target in targets}
+    for gap, messages in transcripts.items():
+        for message in messages:
+            if gap in told and message["kind"] == "assignment":
+                told[gap] = FillTarget.model_validate(message["content"]["target"])
+    return told
 
 
 def candidates_of(report: FillReport, transcripts: Transcripts) -> dict[str, list[Candidate]]:

@@ -97,6 +97,13 @@ def _print_gap(console: Console, fill: FillResult) -> None:
     )
     console.print(headline)
     facts = _facts()
+    for border in fill.borders.borders:
+        name = one_line(border.item, NAME)
+        facts.add_row(
+            "border",
+            f"{name}: z {border.z_before:.3f} ± {border.sd_before:.3f}, measured again "
+            f"{border.z:.3f} ± {border.sd:.3f}",
+        )
     chosen = fill.chosen
     if chosen is None:
         facts.add_row("why", OUTCOMES[fill.status])

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import numpy as np
 
 from benchfill.child import child_mle
-from benchfill_agents.anchors import adjusted, check_anchors
-from benchfill_agents.calibrator import CalibrationPlan, Calibrator, Foretold
+from benchfill_agents.anchors import check_anchors
+from benchfill_agents.borders import BorderSurvey, Ground
+from benchfill_agents.calibrator import CalibrationPlan, Calibrator, Foretold, RewriterHabits, race
+from benchfill_agents.calibrator.telling import Telling, telling
 from benchfill_agents.memory import InMemoryMemory, MemoryEntry
 from benchfill_agents.retriever import Retriever
 from benchfill_agents.spending import Allowance
 
 from .people import Habits, Pool, Rewriter
+from .world import fitted_bench
 
 if TYPE_CHECKING:
     from benchfill.items import Item
-    from benchfill_agents.calibrator import Calibration
+    from benchfill_agents.calibrator import Bench, Calibration
     from benchfill_agents.target import FillTarget
 
     from .world import World
@@ -36,6 +41,7 @@ class Filled:
     p_in_gap: float | None = None
     interval: tuple[float, float] | None = None
     rollouts: int = 0
+    cost: float = 0.0
     children: int = 0
     rounds: int = 0
     resolvable: bool = True
@@ -55,12 +61,24 @@ class Way:
     """Whether the pool is checked against the fit before, as a fill does; rollouts apart."""
     again: bool = True
     """Whether undecided children of earlier rounds compete again."""
+    borders: bool = True
+    """Whether border items that are too vague are asked again."""
+    by_price: bool = True
+    """Whether models are chosen by what they tell for their price."""
+    in_turn: bool = False
+    """Whether all models are asked equally often, in place of those that tell most."""
     any_parents: bool = False
     """Whether parents are drawn at random, in place of those that the Retriever picks."""
 
 
 OURS = Way()
 PAPER = {k: Way(CalibrationPlan("fixed", fixed_rollouts=k)) for k in (1, 2, 4, 8, 16, 64)}
+
+
+def _in_turn(*known: Any) -> Telling:
+    """Take every model to tell the same."""
+    found = telling(*known)
+    return replace(found, information=np.full(found.information.shape, found.information.mean()))
 
 
 async def ours(
@@ -71,17 +89,45 @@ async def ours(
     pool = Pool(world, rewriter, rng)
     memory = InMemoryMemory()
     await memory.add(*world.entries)
-    bench, flagged = world.bench, False
+    ground, flagged = Ground(world.fit, world.bench, fitted_bench), False  # type: ignore[arg-type]
     if way.anchors:
         items = [entry.item for entry in world.entries]
-        report = await check_anchors(bench, items, pool, Allowance(), 0)  # type: ignore[arg-type]
-        bench, flagged = adjusted(bench, report, rng), bool(report.drifted)
-    calibrator = Calibrator(bench, pool, Allowance(), way.plan)  # type: ignore[arg-type]
-    filled = [
-        await _one(world, rewriter, pool, memory, calibrator, target, way)
-        for target in world.targets
-    ]
-    return [replace(one, flagged=flagged) for one in filled]
+        report = await check_anchors(ground.bench, items, pool, Allowance(), 0)  # type: ignore[arg-type]
+        ground, flagged = (
+            ground.checked(report, (int(rng.integers(1 << 31)),)),
+            bool(report.drifted),
+        )
+    if not way.by_price:
+        ground = replace(ground, bench=replace(ground.bench, known_prices=None))
+    learned = RewriterHabits()
+    filled = []
+    for wanted in world.targets:
+        target, spent, paid = wanted, pool.rollouts, pool.cost
+        if way.borders and way.plan.mode == "sequential" and world.fit is not None:
+            ground, target = await _surveyed(world, pool, ground, wanted, way)
+        asked = pool.rollouts - spent
+        calibrator = Calibrator(ground.bench, pool, Allowance(), way.plan, learned)  # type: ignore[arg-type]
+        with patch.object(race, "telling", _in_turn) if way.in_turn else nullcontext():
+            one = await _one(world, rewriter, pool, memory, calibrator, target, way)
+        more = {"rollouts": one.rollouts + asked, "cost": pool.cost - paid}
+        filled.append(replace(one, flagged=flagged, **more))
+    return filled
+
+
+async def _surveyed(
+    world: World, pool: Pool, ground: Ground, target: FillTarget, way: Way
+) -> tuple[Ground, FillTarget]:
+    """Ask about the borders again, as a fill does."""
+
+    def calibrator(bench: Bench) -> Calibrator:
+        return Calibrator(bench, pool, Allowance(), way.plan)  # type: ignore[arg-type]
+
+    items = {entry.item.id: entry.item for entry in world.entries}
+    report = await BorderSurvey(ground, target, items, calibrator, 0).run()
+    if not report.borders:
+        return ground, target
+    ground = ground.with_answers(report.answers)
+    return ground, ground.moved(target)
 
 
 async def _one(  # noqa: PLR0917 - the parts of a fill

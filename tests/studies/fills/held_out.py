@@ -7,7 +7,7 @@ The models answer as they did, whether that fits 1PL or not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -63,11 +63,11 @@ def make_real_world(setting: Setting, rng: np.random.Generator) -> World:
     bench = fitted_bench(fit)
     held_out = HeldOut(b[outside], rates[:, outside])
     all_gaps = targets_of(bf.diagnose(fit), max_gaps=len(names), include_unresolved=True)
-    world = World(theta, b[kept], bench, (), _Real(theta), entries_of(bench), False, held_out)
-    return World(
-        theta, b[kept], bench, _fillable(world, all_gaps)[: setting.targets], world.rate,
-        world.entries, False, held_out,
+    world = World(
+        theta, b[kept], bench, (), _Real(theta), entries_of(bench), rates[:, kept], fit, False,
+        held_out,
     )  # fmt: skip
+    return replace(world, targets=_fillable(world, all_gaps)[: setting.targets])
 
 
 def _fillable(world: World, targets: tuple[FillTarget, ...]) -> tuple[FillTarget, ...]:

@@ -31,6 +31,7 @@ class Seed:
     covered: tuple[bool, ...]
     """Whether the 90% interval of each measured child holds its truth."""
     rollouts: int
+    cost: float
     children: int
     rounds: int
     reduction: float
@@ -68,6 +69,7 @@ def measure(world: World, filled: Sequence[Filled]) -> Seed:
         stated=tuple(stated),
         covered=tuple(covered),
         rollouts=sum(one.rollouts for one in filled),
+        cost=sum(one.cost for one in filled),
         children=sum(one.children for one in filled),
         rounds=sum(one.rounds for one in filled),
         reduction=before - _top(world, inserted),
@@ -113,6 +115,7 @@ COLUMNS: dict[str, Callable[[Sequence[Seed]], float]] = {
     "stated": lambda s: _mean([p for one in s for p, _ in one.stated]),
     "coverage": lambda s: _mean([float(c) for one in s for c in one.covered]),
     "rollouts": lambda s: _share(sum(one.rollouts for one in s), sum(one.gaps for one in s)),
+    "cost": lambda s: _share(sum(one.cost for one in s), sum(one.gaps for one in s)),
     "children": lambda s: _share(sum(one.children for one in s), sum(one.gaps for one in s)),
     "rounds": lambda s: _share(sum(one.rounds for one in s), sum(one.gaps for one in s)),
     "flagged": lambda s: _mean([float(one.flagged) for one in s]),

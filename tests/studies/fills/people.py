@@ -103,6 +103,7 @@ class Scored:
     """What the Calibrator looks at in a rollout."""
 
     correct: bool
+    cost: float | None = None
 
 
 @dataclass
@@ -113,14 +114,20 @@ class Pool:
     rewriter: Rewriter
     rng: np.random.Generator
     rollouts: int = 0
+    cost: float = 0.0
+    """In units of the mean price of a rollout."""
 
     def __post_init__(self) -> None:
         self._place = {name: p for p, name in enumerate(self.world.bench.models)}
-        self._rates: dict[str, np.ndarray] = {}
+        self._rates: dict[str, np.ndarray] = dict(
+            zip(self.world.bench.items, self.world.today.T, strict=True)
+        )
 
     async def run(self, requests: Sequence[RolloutRequest]) -> list[Scored]:
         """See `RolloutRunner.run`."""
         self.rollouts += len(requests)
+        prices = self.world.bench.prices
+        self.cost += float(sum(prices[self._place[one.model]] for one in requests))
         drawn = self.rng.random(len(requests))
         return [
             Scored(bool(u < self._rate(one.item.id)[self._place[one.model]]))

@@ -34,12 +34,14 @@ ROOT_SEED = 20261130
 LEAST_BUDGET = 96  # a baseline has at least one child
 KNOWN = Setting(targets=1)
 ESTIMATED = Setting(bench_rollouts=64, targets=1)
+PRICED = Setting(targets=1, priced=True)
 AT_ONCE = CalibrationPlan(design=Design(worth=1.0))
 ABLATIONS = {
     "ours": OURS,
     "without the rewriter's habits": Way(CalibrationPlan(learn_habits=False)),
     "earlier rounds' children are left": Way(again=False),
     "parents at random": Way(any_parents=True),
+    "models in turn": Way(in_turn=True),
     "the first accepted ends it": Way(AT_ONCE),
     "12 a step": Way(CalibrationPlan(design=Design(batch=12))),
     "16 first, 24 a step": Way(CalibrationPlan(design=Design(first=16, batch=24))),
@@ -81,6 +83,10 @@ def blocks(many: int, few: int) -> dict[str, list[Row]]:
         Row(replace(ESTIMATED, bench_rollouts=k), "ours", OURS, many if k == 64 else few, k == 64)
         for k in (1, 4, 8, 16, 64)
     ]
+    estimated += [
+        Row(replace(ESTIMATED, bench_rollouts=k), "borders as they are", Way(borders=False), few)
+        for k in (1, 4, 8, 16, 64)
+    ]
     shapes = [
         Row(Setting(shape, items, models, 64), "ours", OURS, few // 2)
         for shape, items, models in zip(
@@ -95,6 +101,10 @@ def blocks(many: int, few: int) -> dict[str, list[Row]]:
             Row(one, "ours", OURS, few) for one in (Setting(), Setting(bench_rollouts=64))
         ],
         "ablations": [Row(KNOWN, name, way, few) for name, way in ABLATIONS.items()],
+        "prices": [
+            Row(PRICED, "ours", OURS, few),
+            Row(PRICED, "whatever a model costs", Way(by_price=False), few),
+        ],
         "shapes": shapes,
         "violations": [
             Row(replace(ESTIMATED, violation=one), "ours", checked, few) for one in VIOLATIONS
@@ -132,6 +142,7 @@ def title(setting: Setting) -> str:
     known = "known" if setting.bench_rollouts is None else f"k = {setting.bench_rollouts}"
     gaps = "1 gap" if setting.targets == 1 else f"{setting.targets} gaps"
     text = f"{setting.shape} {setting.models} x {setting.items}, {known}, {gaps}"
+    text += ", priced" if setting.priced else ""
     return text if setting.violation == "none" else f"{text}, {setting.violation}"
 
 
@@ -139,7 +150,7 @@ def line(setting: Setting, arm: str, seeds: list[Seed]) -> str:
     """Return a line of the table."""
     cells = []
     for name, figure in summarise(seeds).items():
-        places = 0 if name == "rollouts" else 1 if name in {"children", "rounds"} else 3
+        places = 0 if name in {"rollouts", "cost"} else 1 if name in {"children", "rounds"} else 3
         if np.isnan(figure.value):
             cells.append("–")
         else:

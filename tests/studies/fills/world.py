@@ -44,6 +44,8 @@ class Setting:
     bench_rollouts: int | None = None
     violation: Violation = "none"
     targets: int = 3
+    priced: bool = False
+    """Whether models cost differently: abler ones more, and some more than others like them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +70,10 @@ class World:
     targets: tuple[FillTarget, ...]
     rate: Rates
     entries: tuple[MemoryEntry, ...]
+    today: NDArray[np.float64]
+    """Probability (P, I) that each model solves each item of the benchmark today."""
+    fit: Fit1PL | None = None
+    """What the bench was made of; None where abilities are known."""
     is_1pl: bool = True
     """Whether a child's difficulty is what its rates are made from; else see `place`."""
     held_out: HeldOut | None = None
@@ -110,9 +116,12 @@ class Rate:
             self.theta[changed] += rng.choice([-1, 1], len(changed)) * 1.0
         self.odd = int(rng.integers(len(theta)))
 
-    def bench(self, theta: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the rates (P, I) when the benchmark was measured."""
-        return self._rates(theta, b, self._discriminations(len(b)))
+    def bench(
+        self, theta: NDArray[np.float64], b: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the rates (P, I) when the benchmark was measured, and those of today."""
+        a = self._discriminations(len(b))
+        return self._rates(theta, b, a), self._rates(self.theta, b, a)
 
     def child(self, b: float) -> NDArray[np.float64]:
         """Return the rates (P,) on one new item."""
@@ -139,23 +148,27 @@ def make_world(setting: Setting, rng: np.random.Generator) -> World:
     b = _difficulties(setting.shape, setting.items, rng)
     theta = abilities(rng, setting.models)
     rate = Rate(theta, setting.violation, rng)
+    rates, today = rate.bench(theta, b)
+    fit = None
     if setting.bench_rollouts is None:
         names = tuple(f"i{i}" for i in range(setting.items))
         bench, targets = _known(theta, b, names, setting.targets)
     else:
         k = setting.bench_rollouts
-        rates = rate.bench(theta, b)
         matrix = matrix_of(rng.binomial(k, rates), k)
         fit = bf.fit_1pl(matrix, engine="map", seed=int(rng.integers(1 << 31)))
         bench = fitted_bench(fit)
         diagnosis = bf.diagnose(fit)
         targets = targets_of(diagnosis, max_gaps=setting.targets, include_unresolved=True)
+    if setting.priced:
+        prices = np.exp(0.5 * theta + rng.normal(0, 0.8, len(theta)))
+        bench = replace(bench, known_prices=prices / prices.mean())
     is_1pl = setting.violation in {"none", "drift"}  # a drift changes abilities only
     if not is_1pl:  # the truth is what a fit to ever so many rollouts says, as with real models
         counts = np.clip(np.rint(rates * MANY), 1, MANY - 1).astype(np.int64)
         limit = bf.fit_1pl(matrix_of(counts, MANY), engine="map", seed=1)
         theta, b = limit.theta, limit.b
-    return World(theta, b, bench, targets, rate, entries_of(bench), is_1pl)
+    return World(theta, b, bench, targets, rate, entries_of(bench), today, fit, is_1pl)
 
 
 def entries_of(bench: Bench) -> tuple[MemoryEntry, ...]:
