@@ -3,7 +3,8 @@
 Abilities may come from other prompts, dates and scorers than today's pool. Before a fill every
 pool model answers existing items that span z. A model whose answers contradict its fitted ability
 is re-estimated from its anchors where they pin it down, else left out; either way it is named
-(docs/method, section 6).
+(docs/method, section 6). A model that looks odd after a few answers is asked more before that is
+said: a logit's change is seldom seen in 24 answers.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ if TYPE_CHECKING:
     from .spending import Allowance
 
 ANCHORS = 8
-ROLLOUTS = 3
+LOOKS = (3, 6, 6)
+"""Rollouts on each anchor at each look; after the first only of models that look odd."""
+MOST_ROLLOUTS = sum(LOOKS)
+ODD = 0.25  # two-sided p-value
 LEVEL = 0.01
 PRIOR_SD = 2.0
 CHEAPEST = 0.1
@@ -92,39 +96,39 @@ async def check_anchors(
     allowance: Allowance,
     first_sample: int,
 ) -> AnchorReport:
-    """Ask every model the anchor items and judge its standing.
+    """Ask every model the anchor items and judge its standing; ask on where it looks odd.
 
     `first_sample` is the index of the first rollout: apart from those that made the benchmark's
     responses, whose answers the ledger would otherwise hand out again as if they were new.
     """
     anchors = anchor_items(bench, items)
-    requests = [
-        RolloutRequest(model, item, first_sample + k)
-        for item in anchors
-        for k in range(ROLLOUTS)
-        for model in bench.models
-    ]
-    allowance.take(len(requests))
-    shape = (len(anchors), ROLLOUTS, len(bench.models))
-    rollouts = await runner.run(requests)
-    scores = [rollout.correct for rollout in rollouts]
-    answers = np.array([np.nan if one is None else float(one) for one in scores]).reshape(shape)
-    correct = np.nansum(answers, axis=1).T
-    n = (~np.isnan(answers)).sum(1).T
-    judged = judge(bench, tuple(item.id for item in anchors), correct, n)
-    paid = [
-        [one.cost for one in rollouts[p :: len(bench.models)] if one.cost is not None]
-        for p in range(len(bench.models))
-    ]
-    return AnchorReport(
-        used=True,
-        items=tuple(item.id for item in anchors),
-        rollouts=len(requests),
-        models=tuple(
-            one.model_copy(update={"usd": float(np.mean(usd)) if usd else None})
-            for one, usd in zip(judged, paid, strict=True)
-        ),
+    names = tuple(item.id for item in anchors)
+    correct = np.zeros((len(bench.models), len(anchors)))
+    n, asked = correct.astype(np.int64), 0
+    paid: list[list[float]] = [[] for _ in bench.models]
+    odd = list(range(len(bench.models)))
+    judged: tuple[AnchorModel, ...] = ()
+    for look, size in enumerate(LOOKS):
+        before = first_sample + sum(LOOKS[:look])
+        places = [(p, a, k) for a in range(len(anchors)) for k in range(size) for p in odd]
+        requests = [RolloutRequest(bench.models[p], anchors[a], before + k) for p, a, k in places]
+        allowance.take(len(requests))
+        asked += len(requests)
+        for (p, a, _), rollout in zip(places, await runner.run(requests), strict=True):
+            if rollout.correct is not None:
+                correct[p, a] += rollout.correct
+                n[p, a] += 1
+            if rollout.cost is not None:
+                paid[p].append(rollout.cost)
+        judged = judge(bench, names, correct, n)
+        odd = [p for p, one in enumerate(judged) if one.p_value < ODD]
+        if not odd:
+            break
+    models = tuple(
+        one.model_copy(update={"usd": float(np.mean(usd)) if usd else None})
+        for one, usd in zip(judged, paid, strict=True)
     )
+    return AnchorReport(used=True, items=names, rollouts=asked, models=models)
 
 
 def judge(
@@ -136,11 +140,12 @@ def judge(
     """Compare each model's successes (P, A) with what the fit expects of it.
 
     The statistic is the total, standardised by binomial and posterior variance; a model drifted
-    when it lies beyond the two-sided 1% point, divided by the number of models (Bonferroni).
+    when it lies beyond the two-sided 1% point, divided by the number of models and of looks
+    (Bonferroni).
     """
     columns = [bench.items.index(item) for item in anchors]
     b = bench.draws.b[:, columns]
-    limit = float(ndtri(1 - LEVEL / 2 / len(bench.models)))
+    limit = float(ndtri(1 - LEVEL / 2 / len(bench.models) / len(LOOKS)))
     judged = []
     for p, name in enumerate(bench.models):
         rate = expit(bench.draws.theta[:, p, None] - b)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, Field
 
 from benchfill_agents.anchors import ANCHORS
-from benchfill_agents.anchors import ROLLOUTS as ANCHOR_ROLLOUTS
+from benchfill_agents.anchors import MOST_ROLLOUTS as ANCHOR_ROLLOUTS
 from benchfill_agents.calibrator.calibrator import FIXED_ROLLOUTS
 from benchfill_agents.calibrator.design import Design
 from benchfill_agents.pool.prices import price_of

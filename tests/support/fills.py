@@ -11,6 +11,7 @@ import numpy as np
 import benchfill as bf
 from benchfill.items import Item
 from benchfill_agents.anchors import AnchorReport, judge
+from benchfill_agents.borders import Border, BorderReport
 from benchfill_agents.calibrator import Bench, Measurement
 from benchfill_agents.fill_report import Chosen, FillReport, FillResult, RunAgain
 from benchfill_agents.memory import MemoryEntry
@@ -90,7 +91,8 @@ def make_fill(text: str = "", *, gaps: int = 2, rounds: int = 2, per_round: int 
         accepted = [one for one in measured if one.outcome == "accepted"]
         best = max(accepted, key=lambda one: one.p_in_gap, default=None)
         top = insertions.with_child(target, best, dict(zip(names, names, strict=True)))
-        fills.append(_result(target, children, measured, best, top))
+        result = _result(target, children, measured, best, top)
+        fills.append(result.model_copy(update={"borders": _borders(target)}))
         transcripts[target.id] = maker.transcript(target, children, measured, rounds)
     return FillExample(
         fit,
@@ -100,6 +102,21 @@ def make_fill(text: str = "", *, gaps: int = 2, rounds: int = 2, per_round: int 
         ),
         transcripts,
     )
+
+
+def _borders(target: FillTarget) -> BorderReport:
+    """The left border was vague."""
+    if target.left_item is None:
+        return BorderReport()
+    moved = Border(
+        item=target.left_item,
+        z_before=target.z_left - 0.021,
+        z=target.z_left,
+        sd_before=0.062,
+        sd=0.015,
+        counts=(),
+    )
+    return BorderReport(borders=(moved,), rollouts=96)
 
 
 class _Maker:

@@ -98,12 +98,11 @@ def _print_gap(console: Console, fill: FillResult) -> None:
     console.print(headline)
     facts = _facts()
     for border in fill.borders.borders:
-        name = one_line(border.item, NAME)
-        facts.add_row(
-            "border",
-            f"{name}: z {border.z_before:.3f} ± {border.sd_before:.3f}, measured again "
-            f"{border.z:.3f} ± {border.sd:.3f}",
+        moved = (
+            f"{one_line(border.item, NAME)}: z {border.z_before:.3f} ± {border.sd_before:.3f}, "
+            f"measured again {border.z:.3f} ± {border.sd:.3f}"
         )
+        facts.add_row("border", Text(moved))
     chosen = fill.chosen
     if chosen is None:
         facts.add_row("why", OUTCOMES[fill.status])

@@ -182,6 +182,9 @@ def test_the_page_says_what_was_found(written: Path, example: FillExample) -> No
     assert f"z = {chosen.z:.3f} (90% interval {chosen.q05:.3f} to {chosen.q95:.3f})" in text
     assert "12 + 6 =" in text
     assert "1 drifted" in text
+    assert "measured again, with 96 rollouts" in text
+    (moved,) = example.report.fills[0].borders.borders
+    assert f"from {moved.z_before:.3f} ± 0.062 to {moved.z:.3f} ± 0.015" in text
     for digest in ENVELOPE["inputs"].values():  # type: ignore[attr-defined]
         assert digest in text
     assert "ZeroSumNormal" in text

@@ -30,6 +30,9 @@ def test_a_fill_ends_with_its_figures_and_the_report(name: str) -> None:
     assert f"before {top.before:.3f}, after {top.after:.3f}, oracle {top.oracle:.3f}" in said
     assert f"{chosen.p_in_gap:.3f}" in said
     assert "resolution limited" in said
+    (moved,) = example.report.fills[0].borders.borders
+    again = f"{moved.z_before:.3f} ± 0.062, measured again {moved.z:.3f} ± 0.015"
+    assert again in " ".join(said.split())
     assert said.splitlines()[-1] == "report       out/report.html"
     assert max(len(line) for line in said.splitlines()) <= 80
     assert not {"\x1b", "\x00", "\u202e"} & set(said)

@@ -65,6 +65,10 @@ class Way:
     """Whether border items that are too vague are asked again."""
     by_price: bool = True
     """Whether models are chosen by what they tell for their price."""
+    apart: bool = False
+    """Whether each gap of a benchmark is a run of its own."""
+    trusting: bool = False
+    """Whether scatter beyond 1PL is overlooked."""
     in_turn: bool = False
     """Whether all models are asked equally often, in place of those that tell most."""
     any_parents: bool = False
@@ -99,10 +103,15 @@ async def ours(
         )
     if not way.by_price:
         ground = replace(ground, bench=replace(ground.bench, known_prices=None))
+    if way.trusting:
+        ground = replace(ground, bench=replace(ground.bench, misfit=0.0))
     learned = RewriterHabits()
     filled = []
     for wanted in world.targets:
         target, spent, paid = wanted, pool.rollouts, pool.cost
+        if way.apart:
+            learned, memory = RewriterHabits(), InMemoryMemory()
+            await memory.add(*world.entries)
         if way.borders and way.plan.mode == "sequential" and world.fit is not None:
             ground, target = await _surveyed(world, pool, ground, wanted, way)
         asked = pool.rollouts - spent

@@ -83,7 +83,7 @@ def blocks(many: int, few: int) -> dict[str, list[Row]]:
         Row(replace(ESTIMATED, bench_rollouts=k), "ours", OURS, many if k == 64 else few, k == 64)
         for k in (1, 4, 8, 16, 64)
     ]
-    estimated += [
+    as_they_are = [
         Row(replace(ESTIMATED, bench_rollouts=k), "borders as they are", Way(borders=False), few)
         for k in (1, 4, 8, 16, 64)
     ]
@@ -97,8 +97,11 @@ def blocks(many: int, few: int) -> dict[str, list[Row]]:
     return {
         "known": [Row(KNOWN, "ours", OURS, many, with_baseline=True), *paper],
         "estimated": estimated,
+        "borders": as_they_are,
         "three gaps": [
-            Row(one, "ours", OURS, few) for one in (Setting(), Setting(bench_rollouts=64))
+            Row(one, name, way, few)
+            for one in (Setting(), Setting(bench_rollouts=64))
+            for name, way in (("ours", OURS), ("each gap by itself", Way(apart=True)))
         ],
         "ablations": [Row(KNOWN, name, way, few) for name, way in ABLATIONS.items()],
         "prices": [
@@ -107,10 +110,12 @@ def blocks(many: int, few: int) -> dict[str, list[Row]]:
         ],
         "shapes": shapes,
         "violations": [
-            Row(replace(ESTIMATED, violation=one), "ours", checked, few) for one in VIOLATIONS
+            *(Row(replace(ESTIMATED, violation=one), "ours", checked, few) for one in VIOLATIONS),
+            Row(replace(ESTIMATED, violation="drift"), "without anchors", OURS, few),
         ],
         "EvalPerf": [
             Row(SETTING, "ours", OURS, few // 2, with_baseline=True),
+            Row(SETTING, "as if 1PL held", Way(trusting=True), few // 2),
             Row(SETTING, "fixed k = 8", PAPER[8], few // 2),
         ],
     }  # fmt: skip
