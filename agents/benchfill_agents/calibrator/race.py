@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.stats import norm
 
 from benchfill.child import ChildPosterior
 
@@ -71,6 +72,7 @@ class Race:
         to_b = calibrator.bench.scale.to_b
         self._aim = float(to_b(target.z))
         self._acceptable = calibrator.acceptable(target)
+        self._middle = float(to_b(np.array([target.z_left, target.z_right])).mean())
         self._parents = {item: float(to_b(z)) for item, z in foretold.parents.items()}
         self._bench, self._plan = calibrator.bench, calibrator.plan
         self._children = {child.id: child for child in children}
@@ -82,6 +84,7 @@ class Race:
         self._outcomes: dict[str, Outcome] = {}
         self._standing: dict[str, Standing] = {}
         self._sizes: dict[str, NDArray[np.int64]] = {}
+        self._hope: dict[str, float] = {}
 
     async def fixed(self) -> tuple[Calibration, ...]:
         """Every model, the same number of rollouts; accepted within the tolerance of z*."""
@@ -170,6 +173,7 @@ class Race:
             posterior, self._bench.borders(self._target), tells.rate(measurement.asked, size)
         )
         self._standing[item] = one
+        self._hope[item] = self._may_take_off(posterior)
         width = self._target.width * self._bench.scale.width
         self._outcomes.pop(item, None)
         # it can be accepted only where the borders are certain enough
@@ -186,6 +190,14 @@ class Race:
         left, right = (np.array([edge]) for edge in self._acceptable)
         return ChildPosterior(posterior.grid, posterior.density[None]).p_between(left, right)
 
+    def _may_take_off(self, posterior: ChildPosterior) -> float:
+        """Return by how much a child narrows the gap if it lies where it is accepted, expected."""
+        (left, right), middle = self._acceptable, self._middle
+        half = self._target.width * self._bench.scale.width / 2
+        inside = (posterior.grid > left) & (posterior.grid < right)
+        taken = np.clip(half - np.abs(posterior.grid[inside] - middle), 0, None)
+        return float(posterior.density[inside] @ taken)
+
     def _worth_asking(self) -> str | None:
         """Return the child to ask about next, None when that is not worth its rollouts."""
         items = list(self._children)
@@ -198,6 +210,7 @@ class Race:
             for rate, item in zip(rates, items, strict=True)
             if self._outcomes.get(item, "accepted") == "accepted"
             and self._measured[item].asked.sum() < design.most
+            and (item in self._outcomes or self._is_worth_deciding(item))
         ]
         if "accepted" in self._outcomes.values():
             least = design.worth * self._bench.scale.width
@@ -209,6 +222,18 @@ class Race:
             open_, key=lambda one: (round(one[0], 9), self._standing[one[1]].p_in_gap), default=None
         )
         return best[1] if best else None
+
+    def _is_worth_deciding(self, item: str) -> bool:
+        """Tell whether what a child may take off the gap is worth the rollouts that decide it.
+
+        Rollouts are counted to where the child could be accepted in the middle of the gap.
+        """
+        one, half = self._standing[item], self._target.width * self._bench.scale.width / 2
+        wanted = (half / norm.isf((1 - self._plan.min_p_in_gap) / 2)) ** 2 - one.other_sd**2
+        if wanted <= 0:
+            return False
+        rollouts = max(1 / wanted - one.own_sd**-2, 0.0) / one.information
+        return self._hope[item] >= self._plan.design.worth * self._bench.scale.width * rollouts
 
     def _unwritten(self, half: float) -> float:
         """Return the gain rate of a child that another round may bring."""

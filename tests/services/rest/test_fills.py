@@ -147,8 +147,8 @@ async def test_a_dry_run_says_what_it_costs_and_does_nothing(operator, arith, va
     )
     assert plan.status_code == 200, plan.text
     said = plan.json()
-    # 3 gaps x 8 rounds x 16 children x 480, and 8 anchors x 3 x 2 models
-    assert said["rollouts_at_most"] == 3 * 8 * 16 * 480 + 48
+    # 3 gaps x (8 rounds x 16 children + 2 borders) x 480, and 8 anchors x 15 x 2 models
+    assert said["rollouts_at_most"] == 3 * (8 * 16 + 2) * 480 + 8 * 15 * 2
     assert (said["rollouts_expected"], said["usd_at_most"], said["earlier_fills"]) == (
         None,
         None,
