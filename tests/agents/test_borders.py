@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchfill_agents.pool.rollouts import RolloutRequest
-    from support.scripted_server import ScriptedServer
+    from support.scripted_server import Reply, Request, ScriptedServer
 
 THETA = np.linspace(-1.8, 1.8, 10)
 B = np.concatenate([np.linspace(-2.4, -0.6, 12), np.linspace(0.6, 2.4, 12)])
@@ -200,7 +201,15 @@ def test_borders_that_changed_places_leave_the_gap_where_it_was() -> None:
 @pytest.fixture
 def world(scripted_server: ScriptedServer, tmp_path: Path) -> World:
     """The arithmetic world, of whose responses only one a cell is left."""
-    scripted_server.script(answer)
+    times: Counter[tuple[str, str]] = Counter()
+
+    def next_answer(request: Request) -> Reply:
+        """Answer by how often it was asked: seeds hang on the server's port."""
+        times[request.model, request.prompt] += 1
+        drawn = {"seed": times[request.model, request.prompt]}
+        return answer(replace(request, body=request.body | drawn))
+
+    scripted_server.script(next_answer)
     made = World(tmp_path, scripted_server.url)
     old = made.fit.responses
     kept = np.random.default_rng(3).hypergeometric(

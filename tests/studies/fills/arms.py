@@ -241,6 +241,7 @@ async def baseline(
                 target,
                 truth=rewriter.truth[best],
                 rollouts=correct.size * BASELINE_ROLLOUTS,
+                cost=float("nan"),  # not kept
                 children=rewriter.written - wrote,
                 rounds=1,
             )
