@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -202,11 +203,13 @@ def test_borders_that_changed_places_leave_the_gap_where_it_was() -> None:
 def world(scripted_server: ScriptedServer, tmp_path: Path) -> World:
     """The arithmetic world, of whose responses only one a cell is left."""
     times: Counter[tuple[str, str]] = Counter()
+    lock = threading.Lock()
 
     def next_answer(request: Request) -> Reply:
         """Answer by how often it was asked: seeds hang on the server's port."""
-        times[request.model, request.prompt] += 1
-        drawn = {"seed": times[request.model, request.prompt]}
+        with lock:
+            times[request.model, request.prompt] += 1
+            drawn = {"seed": times[request.model, request.prompt]}
         return answer(replace(request, body=request.body | drawn))
 
     scripted_server.script(next_answer)

@@ -37,7 +37,8 @@ class Design:
     batch: int = 6
     most: int = 480
     worth: float = 1.3e-5
-    """Asking on ends when a rollout is expected to narrow the gap by less, on the z scale."""
+    """Asking on ends when a rollout is expected to narrow the gap by less, on the z scale; a child
+    that is not accepted yet is asked about while all that it may take off is worth it."""
     growth: float = 0.25
     """The more of a child is known, the less a few rollouts change: then more are asked at once."""
 

@@ -226,14 +226,19 @@ class Race:
     def _is_worth_deciding(self, item: str) -> bool:
         """Tell whether what a child may take off the gap is worth the rollouts that decide it.
 
-        Rollouts are counted to where the child could be accepted in the middle of the gap.
+        Rollouts are counted to where the child could be accepted in the middle of the gap. Where
+        models scatter beyond 1PL they tell little before most models were asked and much after,
+        so that the next ones do not say what deciding takes.
         """
+        if self._bench.misfit > 0:
+            return True
         one, half = self._standing[item], self._target.width * self._bench.scale.width / 2
         wanted = (half / norm.isf((1 - self._plan.min_p_in_gap) / 2)) ** 2 - one.other_sd**2
         if wanted <= 0:
             return False
         rollouts = max(1 / wanted - one.own_sd**-2, 0.0) / one.information
-        return self._hope[item] >= self._plan.design.worth * self._bench.scale.width * rollouts
+        price = self._plan.design.worth * self._bench.scale.width
+        return bool(self._hope[item] >= price * rollouts)
 
     def _unwritten(self, half: float) -> float:
         """Return the gain rate of a child that another round may bring."""
