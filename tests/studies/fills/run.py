@@ -86,7 +86,7 @@ def blocks(many: int, few: int) -> dict[str, list[Row]]:
     """Return the rows of each table: `many` seeds for the headline rows, `few` for the others."""
     paper = [Row(KNOWN, f"fixed k = {k}", way, few) for k, way in PAPER.items()]
     # where few gaps are filled, more seeds
-    more = min(4 * few, many)
+    more = min(2 * few, many)
     estimated = [
         *(Row(replace(ESTIMATED, bench_rollouts=k), "ours", OURS, more) for k in (1, 4, 8, 16)),
         Row(ESTIMATED, "ours", OURS, many, with_baseline=True),
