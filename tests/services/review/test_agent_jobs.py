@@ -205,7 +205,7 @@ async def test_a_budget_that_is_spent(asked: tuple[JobWorld, str]) -> None:
 
 
 async def test_a_cancelled_rewriting_has_failed(office: Office) -> None:
-    office.play(revised(39, 35), delay=5.0)
+    office.play(Reply(revised(39, 35), delay=3.0))
     waiting, running = await office.case(), await office.case()
     job = await ask_for_a_change(office, waiting)
     await office.agents.cancel(job)
@@ -215,7 +215,7 @@ async def test_a_cancelled_rewriting_has_failed(office: Office) -> None:
     )
     job = await ask_for_a_change(office, running)
     work = asyncio.create_task(office.work(job))
-    await records(office, 3)  # the revision is being measured
+    await records(office, 1)  # the revision is being written
     await office.agents.cancel(job)
     assert (await work).status == "cancelled"
     assert (await office.told(running))[-1][1] == "There is no revision: it was cancelled."
