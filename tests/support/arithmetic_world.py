@@ -1,9 +1,10 @@
 """A world whose truth is known: sums with known difficulties, models with known abilities.
 
 `answer` is a script for the scripted provider: a model called ``ability-1.20`` answers a sum
-correctly with the probability that the 1PL gives it, decided by a hash of model, question and
-seed, so that the same request always gets the same answer. `write_benchmark` writes a benchmark of
-that world with a hole, and the pool that answers it.
+correctly with the probability that the 1PL gives it. The same request always gets the same answer;
+how many of a model's first n answers to a sum are right is the same in every run too. So it is not
+the seed that decides, which hangs on the server's port, but how many other seeds came before it.
+`write_benchmark` writes a benchmark of that world with a hole, and the pool that answers it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+import threading
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -54,8 +57,22 @@ def answer(request: Request) -> Reply:
     a, b = map(int, SUM.findall(request.prompt)[-1])
     theta = float(request.model.removeprefix(PREFIX))
     chance = 1 / (1 + math.exp(difficulty(a, b) - theta))
-    drawn = _uniform(f"{request.model} {a} {b} {request.body.get('seed')}")
+    place = _place(
+        f"{request.headers.get('host')} {request.model} {a} {b}", request.body.get("seed")
+    )
+    drawn = _uniform(f"{request.model} {a} {b} {place}")
     return Reply(text=str(a + b if drawn < chance else a + b + 1))
+
+
+_seen: defaultdict[str, dict[object, int]] = defaultdict(dict)
+_seeing = threading.Lock()
+
+
+def _place(asked: str, seed: object) -> int:
+    """Number the seeds with which a model of a server is asked a sum, as they come."""
+    with _seeing:
+        seeds = _seen[asked]
+        return seeds.setdefault(seed, len(seeds))
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,9 @@ class CalibrationPlan:
     learn_habits: bool = True
     fixed_rollouts: int = FIXED_ROLLOUTS
     """Rollouts of each model on each child in mode `fixed`."""
+    at_any_price: bool = False
+    """Whether a child that may lie inside is asked about until that is known, and not only while
+    what it takes off the gap is worth the rollouts: for items that were dear to write."""
 
 
 class Calibrator:

@@ -230,7 +230,7 @@ class Race:
         models scatter beyond 1PL they tell little before most models were asked and much after,
         so that the next ones do not say what deciding takes.
         """
-        if self._bench.misfit > 0:
+        if self._plan.at_any_price or self._bench.misfit > 0:
             return True
         one, half = self._standing[item], self._target.width * self._bench.scale.width / 2
         wanted = (half / norm.isf((1 - self._plan.min_p_in_gap) / 2)) ** 2 - one.other_sd**2

@@ -68,7 +68,9 @@ async def revise(
             RevisionParts(
                 target=parts.state.case.target,
                 bench=bench,
-                plan=CalibrationPlan(parts.fill.calibration, parts.fill.min_p_in_gap),
+                plan=CalibrationPlan(
+                    parts.fill.calibration, parts.fill.min_p_in_gap, at_any_price=True
+                ),
                 scoring=parts.pool.scoring,
                 validator=validator,
                 runner=means.runner,

@@ -177,7 +177,7 @@ async def _aim(
             source=str(request.aim_gap),
         )
     bench = Bench.of(fit, inputs.pool)
-    plan = CalibrationPlan(min_p_in_gap=request.min_p_in_gap)
+    plan = CalibrationPlan(min_p_in_gap=request.min_p_in_gap, at_any_price=True)
     memory = RedisMemory(office.redis, office.job)
     place = {item: number for number, item in enumerate(fit.responses.items)}
     await memory.add(

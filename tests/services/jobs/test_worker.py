@@ -68,7 +68,8 @@ async def test_a_fill_whose_message_was_lost_is_found_and_runs_to_its_end(world:
         said = [event.data["status"] for event in events if event.type == "status"]
         assert said == ["running", "completed"]
         authors = [event.data["author"] for event in events if event.type == "message"]
-        assert authors[-4:] == ["Retriever", "Rewriter", "Validator", "Calibrator"]
+        assert authors[:4] == ["BenchFill", "Retriever", "Rewriter", "Validator"]
+        assert authors[-1] == "Calibrator"  # children that were turned down are mended in between
         used = await read_usage(redis, keys.usage_job(fill))
         assert sum(one.rollouts for one in used) == sum(world.provider.counts().values())
         assert max(world.provider.counts().values()) == 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -22,8 +22,6 @@ from .people import Habits, Pool, Rewriter
 from .world import fitted_bench
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from benchfill.items import Item
     from benchfill_agents.calibrator import Bench, Calibration
     from benchfill_agents.target import FillTarget
@@ -71,8 +69,6 @@ class Way:
     """Whether each gap of a benchmark is a run of its own."""
     trusting: bool = False
     """Whether scatter beyond 1PL is overlooked."""
-    at_any_price: bool = False
-    """Whether children that may lie inside are pursued whatever deciding takes."""
     in_turn: bool = False
     """Whether all models are asked equally often, in place of those that tell most."""
     any_parents: bool = False
@@ -87,17 +83,6 @@ def _in_turn(*known: Any) -> Telling:
     """Take every model to tell the same."""
     found = telling(*known)
     return replace(found, information=np.full(found.information.shape, found.information.mean()))
-
-
-@contextmanager
-def _way_of_asking(way: Way) -> Iterator[None]:
-    with ExitStack() as stack:
-        if way.in_turn:
-            stack.enter_context(patch.object(race, "telling", _in_turn))
-        if way.at_any_price:
-            worth_it = patch.object(race.Race, "_is_worth_deciding", return_value=True)
-            stack.enter_context(worth_it)
-        yield
 
 
 async def ours(
@@ -131,7 +116,8 @@ async def ours(
             ground, target = await _surveyed(world, pool, ground, wanted, way)
         asked = pool.rollouts - spent
         calibrator = Calibrator(ground.bench, pool, Allowance(), way.plan, learned)  # type: ignore[arg-type]
-        with _way_of_asking(way):
+        in_turn = patch.object(race, "telling", _in_turn) if way.in_turn else nullcontext()
+        with in_turn:
             one = await _one(world, rewriter, pool, memory, calibrator, target, way)
         more = {"rollouts": one.rollouts + asked, "cost": pool.cost - paid}
         filled.append(replace(one, flagged=flagged, **more))

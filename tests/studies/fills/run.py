@@ -35,15 +35,16 @@ LEAST_BUDGET = 96  # a baseline has at least one child
 KNOWN = Setting(targets=1)
 ESTIMATED = Setting(bench_rollouts=64, targets=1)
 PRICED = Setting(targets=1, priced=True)
-AT_ONCE = CalibrationPlan(design=Design(worth=1.0))
+AT_ONCE = CalibrationPlan(design=Design(worth=1.0), at_any_price=True)
+AT_ANY_PRICE = Way(CalibrationPlan(at_any_price=True))
 ABLATIONS = {
     "ours": OURS,
     "without the rewriter's habits": Way(CalibrationPlan(learn_habits=False)),
     "earlier rounds' children are left": Way(again=False),
     "parents at random": Way(any_parents=True),
     "models in turn": Way(in_turn=True),
-    "the first accepted ends it": Way(AT_ONCE, at_any_price=True),
-    "pursued at any price": Way(at_any_price=True),
+    "the first accepted ends it": Way(AT_ONCE),
+    "pursued at any price": AT_ANY_PRICE,
     "12 a step": Way(CalibrationPlan(design=Design(batch=12))),
     "16 first, 24 a step": Way(CalibrationPlan(design=Design(first=16, batch=24))),
     "two children a parent": Way(per_parent=2),
@@ -53,7 +54,7 @@ ABLATIONS = {
 THREE_GAPS = {
     "ours": OURS,
     "each gap by itself": Way(apart=True),
-    "pursued at any price": Way(at_any_price=True),
+    "pursued at any price": AT_ANY_PRICE,
 }
 
 
